@@ -2,22 +2,39 @@
 
 use std::num::NonZeroU64;
 
+use rustix::io::Errno;
 use rustix::thread::CpuSet;
 
-/// Pins the calling thread to one CPU. Says why when that fails.
-pub(crate) fn pin_to(cpu: u32) -> Result<(), String> {
+/// Why a worker cannot be pinned to a CPU.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PinError {
+    /// No host has so many.
+    #[error("cpu {0} does not exist; change --cpus")]
+    NoSuchCpu(u32),
+    /// This process may not run there.
+    #[error(
+        "a worker cannot be pinned to cpu {cpu} ({error}): this process may run on {allowed} CPUs \
+         of this host; change --cpus"
+    )]
+    Refused {
+        cpu: u32,
+        error: Errno,
+        allowed: u32,
+    },
+}
+
+/// Pins the calling thread to one CPU.
+pub(crate) fn pin_to(cpu: u32) -> Result<(), PinError> {
     let cpu_index = cpu as usize;
     if cpu_index >= CpuSet::MAX_CPU {
-        return Err(format!("cpu {cpu} does not exist; change --cpus"));
+        return Err(PinError::NoSuchCpu(cpu));
     }
     let mut set = CpuSet::new();
     set.set(cpu_index);
-    rustix::thread::sched_setaffinity(None, &set).map_err(|error| {
-        let allowed = allowed_cpus();
-        format!(
-            "a worker cannot be pinned to cpu {cpu} ({error}): this process may run on \
-                 {allowed} CPUs of this host; change --cpus"
-        )
+    rustix::thread::sched_setaffinity(None, &set).map_err(|error| PinError::Refused {
+        cpu,
+        error,
+        allowed: allowed_cpus(),
     })
 }
 
@@ -38,7 +55,7 @@ mod tests {
     #[test]
     fn a_cpu_that_does_not_exist_is_named() {
         std::thread::spawn(|| {
-            let told = pin_to(1_000_000).unwrap_err();
+            let told = pin_to(1_000_000).unwrap_err().to_string();
             assert!(told.contains("cpu 1000000"), "{told}");
             assert!(pin_to(CpuSet::MAX_CPU as u32 - 1).is_err() || allowed_cpus() == 1);
         })

@@ -127,21 +127,21 @@ impl Arena {
 
 /// Shared values in an arena of their own, zeroed at first.
 #[derive(Debug)]
-pub(crate) struct Table<T> {
+pub(crate) struct SharedTable<T> {
     arena: Arena,
     count: usize,
     of: std::marker::PhantomData<T>,
 }
 
-impl<T: Zeroed> Table<T> {
+impl<T: Zeroed> SharedTable<T> {
     /// `count` values.
     ///
     /// # Errors
     /// When the system gives no memory.
-    pub(crate) fn new(count: usize) -> io::Result<Table<T>> {
+    pub(crate) fn new(count: usize) -> io::Result<SharedTable<T>> {
         let bytes = count.checked_mul(size_of::<T>());
         let bytes = bytes.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
-        Ok(Table {
+        Ok(SharedTable {
             arena: Arena::new(bytes)?,
             count,
             of: std::marker::PhantomData,
@@ -149,7 +149,7 @@ impl<T: Zeroed> Table<T> {
     }
 }
 
-impl<T: Zeroed> std::ops::Deref for Table<T> {
+impl<T: Zeroed> std::ops::Deref for SharedTable<T> {
     type Target = [T];
 
     #[inline]
@@ -197,6 +197,12 @@ impl BufferView {
     /// Address of a buffer that there is.
     #[inline]
     pub(crate) fn at(&self, index: u32) -> *mut u8 {
+        // Without any buffers the engine moves no bytes and the address is not used.
+        debug_assert!(
+            index < self.count || self.stride == 0,
+            "buffer {index} of {}",
+            self.count
+        );
         self.start.wrapping_add(index as usize * self.stride)
     }
 
@@ -287,12 +293,12 @@ mod tests {
 
     #[test]
     fn a_table_is_zeroed_and_keeps_what_is_stored() {
-        let table = Table::<AtomicU32>::new(3000).unwrap();
+        let table = SharedTable::<AtomicU32>::new(3000).unwrap();
         assert_eq!(table.len(), 3000);
         assert!(table.iter().all(|cell| cell.load(Ordering::Relaxed) == 0));
         table[2999].store(7, Ordering::Relaxed);
         assert_eq!(table[2999].load(Ordering::Relaxed), 7);
-        assert!(Table::<AtomicU32>::new(usize::MAX / 2).is_err());
+        assert!(SharedTable::<AtomicU32>::new(usize::MAX / 2).is_err());
     }
 
     #[test]

@@ -3,17 +3,37 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fathom_model::unit::bytes_exact;
+use rustix::process::{Resource, getrlimit};
+
+use crate::file_attributes;
 use crate::object::advice::told_of;
 
 /// What helps against an error of the system that few have met.
-pub(crate) fn remedy(error: &io::Error) -> &'static str {
+pub(crate) fn remedy(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::FileTooLarge => {
-            "; this process may not write files of that size: choose a smaller size, or raise the \
-             limit with ulimit -f"
-        }
-        _ => "",
+        io::ErrorKind::FileTooLarge => too_large(getrlimit(Resource::Fsize).current),
+        _ => String::new(),
     }
+}
+
+/// Who does not take a file of that size: the limit of the process, in bytes, or
+/// the file system where there is none.
+fn too_large(limit_bytes: Option<u64>) -> String {
+    match limit_bytes {
+        Some(limit) => format!(
+            "; this process may write files of at most {} (ulimit -f): choose a smaller size, or \
+             raise that limit",
+            bytes_exact(limit)
+        ),
+        None => "; the file system takes no file of that size: choose a smaller size".to_owned(),
+    }
+}
+
+/// Why an attribute of a path refuses what the system did not permit.
+pub(crate) fn attribute_refusal(path: &Path, error: &io::Error) -> Option<String> {
+    let denied = error.raw_os_error() == Some(libc::EPERM);
+    denied.then(|| file_attributes::refusal(path)).flatten()
 }
 
 /// An error of the engine room. The text names the object and the remedy.
@@ -104,10 +124,13 @@ impl Error {
     /// An [`Error::Io`] from its parts, for `map_err`.
     pub fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();
-        move |source| Error::Io {
-            action,
-            path,
-            source,
+        move |source| match attribute_refusal(&path, &source) {
+            Some(text) => Error::target(&path, format!("cannot {action} it: {text}")),
+            None => Error::Io {
+                action,
+                path,
+                source,
+            },
         }
     }
 
@@ -124,5 +147,22 @@ impl Error {
             path: path.to_owned(),
             reason: reason.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_that_is_too_large_is_blamed_on_the_limit_that_there_is() {
+        let limited = too_large(Some(1 << 20));
+        assert!(
+            limited.contains("1 MiB") && limited.contains("ulimit -f"),
+            "{limited}"
+        );
+        let unlimited = too_large(None);
+        assert!(unlimited.contains("the file system") && !unlimited.contains("ulimit"));
+        assert_eq!(remedy(&io::Error::from_raw_os_error(libc::EIO)), "");
     }
 }

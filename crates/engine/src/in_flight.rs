@@ -59,9 +59,9 @@ impl InFlight {
     /// The slot is handed over at `now_ns`.
     #[inline]
     pub(crate) fn start(&self, slot: u32, now_ns: u64) {
-        self.slots[slot as usize]
-            .started_ns
-            .store(now_ns.max(1), Relaxed);
+        let started_ns = &self.slots[slot as usize].started_ns;
+        debug_assert!(started_ns.load(Relaxed) == 0, "slot {slot} started twice");
+        started_ns.store(now_ns.max(1), Relaxed);
     }
 
     /// The slot has come back: kind, length and start of its operation, of which
@@ -70,6 +70,9 @@ impl InFlight {
     pub(crate) fn end(&self, index: u32) -> (OpKind, u32, u64) {
         let slot = &self.slots[index as usize];
         let started_ns = slot.started_ns.load(Relaxed);
+        // A completion that comes twice would count an operation that never was, with
+        // all of the time since the start of the host as its latency.
+        debug_assert!(started_ns != 0, "slot {index} ended and was not in flight");
         slot.started_ns.store(0, Relaxed);
         let what = slot.what.load(Relaxed);
         (kind_of(what), what as u32, started_ns)

@@ -108,6 +108,9 @@ impl Ground {
     /// First cell of the part that walks of worker `n` of those that share go
     /// through.
     pub(crate) fn boundary(&self, n: u64) -> u64 {
+        debug_assert!(n <= self.share.1, "boundary {n} of {} parts", self.share.1);
+        // Multiplied first, in 128 bits: parts differ by one cell at most, and the last
+        // one ends with the last cell.
         (u128::from(self.cells()) * u128::from(n) / u128::from(self.share.1)) as u64
     }
 

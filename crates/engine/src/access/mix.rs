@@ -61,6 +61,11 @@ impl MixDraw {
             self.left = self.shares;
             self.cards = DECK;
         }
+        debug_assert_eq!(
+            self.left.iter().sum::<u32>(),
+            self.cards,
+            "the cards left of each kind are the deck"
+        );
         let card = self.rng.below(u64::from(self.cards)) as u32;
         self.cards -= 1;
         // Without branches: no CPU could predict them.

@@ -44,11 +44,11 @@ use self::ground::Ground;
 use self::mix::MixDraw;
 use self::scatter::{Scatter, Seeds};
 use self::size::SizeDraw;
-use self::strand::Order;
+use self::strand::OffsetOrder;
 use self::varied::{Site, Varied};
 use self::walk::Walk;
 use crate::Error;
-use crate::replay::Source;
+use crate::replay::ReplaySource;
 
 /// Labels under which independent generators are derived from the seed.
 mod label {
@@ -77,18 +77,18 @@ pub struct Access {
 pub struct AccessStream {
     mix: MixDraw,
     size: SizeDraw,
-    place: Place,
+    place: OffsetSource,
     first_file: u32,
     base: u64,
     pass_bytes: u64,
 }
 
 #[derive(Debug, Clone)]
-enum Place {
+enum OffsetSource {
     Walk(Walk),
     Scatter(Box<Scatter>),
     Varied(Box<Varied>),
-    Replay(Box<Source>),
+    Replay(Box<ReplaySource>),
 }
 
 impl AccessStream {
@@ -114,11 +114,11 @@ impl AccessStream {
                 layout,
                 worker_index,
             };
-            Place::Varied(Box::new(Varied::new(&at, own_seed, seeds)?))
+            OffsetSource::Varied(Box::new(Varied::new(&at, own_seed, seeds)?))
         } else {
-            match Order::new(&ground, &workload.pattern, !size.is_fixed(), seeds)? {
-                Order::Walk(walk) => Place::Walk(walk),
-                Order::Scatter(scatter) => Place::Scatter(scatter),
+            match OffsetOrder::new(&ground, &workload.pattern, !size.is_fixed(), seeds)? {
+                OffsetOrder::Walk(walk) => OffsetSource::Walk(walk),
+                OffsetOrder::Scatter(scatter) => OffsetSource::Scatter(scatter),
             }
         };
         Ok(AccessStream {
@@ -132,8 +132,8 @@ impl AccessStream {
     }
 
     /// The accesses of a recorded list in place of those that are drawn.
-    pub(crate) fn replay(&mut self, source: Source) {
-        self.place = Place::Replay(Box::new(source));
+    pub(crate) fn replay(&mut self, source: ReplaySource) {
+        self.place = OffsetSource::Replay(Box::new(source));
         self.pass_bytes = u64::MAX;
     }
 
@@ -141,8 +141,8 @@ impl AccessStream {
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         match &self.place {
-            Place::Replay(source) => source.is_over(),
-            Place::Varied(varied) => varied.is_over(),
+            OffsetSource::Replay(source) => source.is_over(),
+            OffsetSource::Varied(varied) => varied.is_over(),
             _ => false,
         }
     }
@@ -151,22 +151,22 @@ impl AccessStream {
     #[inline]
     pub(crate) fn due_ns(&self) -> Option<u64> {
         match &self.place {
-            Place::Replay(source) => source.due_ns(),
-            Place::Varied(varied) => varied.due_ns(),
+            OffsetSource::Replay(source) => source.due_ns(),
+            OffsetSource::Varied(varied) => varied.due_ns(),
             _ => None,
         }
     }
 
     /// Whether the last access reads back what was written before.
     pub(crate) fn reads_back(&self) -> bool {
-        matches!(&self.place, Place::Varied(varied) if varied.reads_back())
+        matches!(&self.place, OffsetSource::Varied(varied) if varied.reads_back())
     }
 
     /// Nothing more is written: from here on the stream reads back what is
     /// left, and is over then. `undone` is the last access where that is a
     /// write that will not be done.
     pub(crate) fn close(&mut self, undone: Option<&Access>) {
-        if let Place::Varied(varied) = &mut self.place {
+        if let OffsetSource::Varied(varied) = &mut self.place {
             let (first_file, base) = (self.first_file, self.base);
             let block = |a: &Access| (a.bytes, a.file - first_file, a.offset - base);
             varied.close(undone.map(block));
@@ -183,19 +183,22 @@ impl AccessStream {
     #[allow(clippy::should_implement_trait)] // It never ends: an Option would be noise.
     pub fn next(&mut self) -> Access {
         let (kind, bytes, file, position) = match &mut self.place {
-            Place::Walk(walk) => {
+            OffsetSource::Walk(walk) => {
                 let bytes = self.size.next();
                 let (file, position) = walk.next(u64::from(bytes));
                 (self.mix.next(), bytes, file, position)
             }
-            Place::Scatter(scatter) => {
+            OffsetSource::Scatter(scatter) => {
                 let bytes = self.size.next();
                 let (file, position) = scatter.next(u64::from(bytes));
                 (self.mix.next(), bytes, file, position)
             }
-            Place::Varied(varied) => varied.next(&mut self.mix),
-            Place::Replay(source) => return source.next(),
+            OffsetSource::Varied(varied) => varied.next(&mut self.mix),
+            OffsetSource::Replay(source) => return source.next(),
         };
+        // Beyond the last accessed byte of a file lies what another worker, or nobody,
+        // has prepared: reads there are quick and mean nothing.
+        debug_assert!(bytes > 0, "an access without bytes");
         Access {
             kind,
             file: self.first_file + file,

@@ -33,6 +33,11 @@ impl Permutation {
             column_mask: (1 << column_bits) - 1,
             keys: [(0, 0); ROUNDS],
         };
+        debug_assert!(
+            permutation.rows << column_bits >= n,
+            "a grid of {} rows and 2^{column_bits} columns has no room for {n}",
+            permutation.rows
+        );
         permutation.rekey(key);
         permutation
     }
@@ -48,6 +53,9 @@ impl Permutation {
     /// Where `index` (below `n`) goes.
     #[inline]
     pub(crate) fn at(&self, index: u64) -> u64 {
+        // From outside of the domain the walk may end at a value that another index
+        // leads to as well: a block would be written twice and another never.
+        debug_assert!(index < self.n, "index {index} of {}", self.n);
         let mut value = index;
         loop {
             let mut row = value >> self.column_bits;

@@ -11,14 +11,14 @@ const MOST_BLOCKS: u32 = 4 << 20;
 const ROOM_BLOCKS: u32 = 1 << 16;
 
 /// A block that was written: bytes, file, offset.
-pub(super) type Block = (u32, u32, u64);
+pub(super) type WrittenBlock = (u32, u32, u64);
 
 /// The blocks of one worker that are still to be read back. Of a block that
 /// was written again meanwhile, only the latest write is.
 #[derive(Debug, Clone)]
 pub(super) struct Backlog {
     /// In the order in which they were written, with their numbers.
-    written: VecDeque<(u64, Block)>,
+    written: VecDeque<(u64, WrittenBlock)>,
     /// Number of the latest write by file and offset.
     latest: HashMap<(u32, u64), u64>,
     number: u64,
@@ -48,7 +48,7 @@ impl Backlog {
     }
 
     /// A block is going to be written.
-    pub(super) fn add(&mut self, block: Block) {
+    pub(super) fn add(&mut self, block: WrittenBlock) {
         let (_, file, offset) = block;
         self.number += 1;
         self.latest.insert((file, offset), self.number);
@@ -61,7 +61,7 @@ impl Backlog {
 
     /// The block to be read back next, if it is time.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Block> {
+    pub(super) fn next(&mut self) -> Option<WrittenBlock> {
         self.gave = false;
         if !self.closing {
             self.batch = self.batch.checked_sub(1)?;
@@ -84,7 +84,7 @@ impl Backlog {
 
     /// Nothing more is written. `undone` is a write that was added last and
     /// will not be done.
-    pub(super) fn close(&mut self, undone: Option<Block>) {
+    pub(super) fn close(&mut self, undone: Option<WrittenBlock>) {
         self.closing = true;
         let last = self.written.back().map(|(_, block)| *block);
         if undone.is_some() && last == undone {
@@ -98,7 +98,7 @@ impl Backlog {
         };
         if self.latest.get(&(file, offset)) == Some(&number) {
             // What was there before is still to be read.
-            let same = |(_, (_, f, o)): &&(u64, Block)| (*f, *o) == (file, offset);
+            let same = |(_, (_, f, o)): &&(u64, WrittenBlock)| (*f, *o) == (file, offset);
             match self.written.iter().rev().find(same) {
                 Some((before, _)) => self.latest.insert((file, offset), *before),
                 None => self.latest.remove(&(file, offset)),

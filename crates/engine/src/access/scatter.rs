@@ -66,6 +66,8 @@ struct Pass {
 impl Pass {
     /// `share`: which of the workers that go through it together, of how many.
     fn new(cells: u64, key: u64, share: (u64, u64)) -> Pass {
+        // A worker beyond the last would begin behind the first cells of each pass.
+        assert!(share.0 < share.1, "worker {} of {}", share.0, share.1);
         Pass {
             order: Permutation::new(cells, derive_seed(key, 0)),
             key,
@@ -232,6 +234,7 @@ impl Scatter {
             Law::Sequence(sequence) => sequence.next(cells),
             Law::SteadyFill(filling) => filling.next(),
         };
+        debug_assert!(cell < cells, "cell {cell} of {cells}");
         let (file, position) = self.ground.cell_at(cell);
         if self.loose {
             let slack = (self.max_bytes - bytes) / self.ground.align + 1;

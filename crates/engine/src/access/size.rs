@@ -10,13 +10,13 @@ use crate::Error;
 #[derive(Debug, Clone)]
 pub(crate) struct SizeDraw {
     rng: Rng,
-    kind: Kind,
+    kind: SizeLaw,
     min_bytes: u32,
     max_bytes: u32,
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum SizeLaw {
     Fixed,
     Range {
         step: u32,
@@ -30,7 +30,7 @@ impl SizeDraw {
     /// Draws for `sizes`; each between 1 byte and 4 GiB less one byte.
     pub(crate) fn new(sizes: &BlockSizes, seed: u64) -> Result<SizeDraw, Error> {
         let kind = match sizes {
-            BlockSizes::Fixed(_) => Kind::Fixed,
+            BlockSizes::Fixed(_) => SizeLaw::Fixed,
             BlockSizes::Range {
                 min_bytes,
                 max_bytes,
@@ -45,7 +45,11 @@ impl SizeDraw {
                     )));
                 }
                 let count = (max_bytes - min_bytes) / step_bytes + 1;
-                Kind::Range { step, count }
+                debug_assert!(
+                    min_bytes + (count - 1) * step_bytes <= *max_bytes,
+                    "the largest size drawn is no larger than the largest asked for"
+                );
+                SizeLaw::Range { step, count }
             }
             BlockSizes::Weighted(entries) => {
                 let mut total = 0u64;
@@ -60,7 +64,7 @@ impl SizeDraw {
                             .to_owned(),
                     ));
                 }
-                Kind::Weighted(table)
+                SizeLaw::Weighted(table)
             }
         };
         Ok(SizeDraw {
@@ -73,7 +77,7 @@ impl SizeDraw {
 
     /// Whether all sizes are the same.
     pub(crate) fn is_fixed(&self) -> bool {
-        matches!(self.kind, Kind::Fixed)
+        matches!(self.kind, SizeLaw::Fixed)
     }
 
     /// The next size.
@@ -83,9 +87,9 @@ impl SizeDraw {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> u32 {
         match &self.kind {
-            Kind::Fixed => self.max_bytes,
-            Kind::Range { step, count } => self.min_bytes + self.rng.below(*count) as u32 * step,
-            Kind::Weighted(table) => {
+            SizeLaw::Fixed => self.max_bytes,
+            SizeLaw::Range { step, count } => self.min_bytes + self.rng.below(*count) as u32 * step,
+            SizeLaw::Weighted(table) => {
                 let total = table.last().map_or(0, |(total, _)| *total);
                 let draw = self.rng.below(total);
                 let index = table.partition_point(|(running, _)| *running <= draw);

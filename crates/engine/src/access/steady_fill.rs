@@ -53,6 +53,7 @@ pub(super) struct Filling {
 impl Filling {
     /// `share`: which of the workers that go through it together, of how many.
     pub(super) fn new(fill: &Fill, cells: u64, key: u64, share: (u64, u64)) -> Filling {
+        assert!(share.0 < share.1, "worker {} of {}", share.0, share.1);
         let regions = regions(fill, cells);
         let writes = regions.last().map_or(0, |last| last.start);
         Filling {
@@ -116,6 +117,10 @@ fn regions(fill: &Fill, cells: u64) -> Vec<Region> {
             Some(before) => planned[before],
             None => (0, 0),
         };
+        debug_assert!(
+            first_rewritten + rewrites <= fresh,
+            "a region rewrites only what was written before it"
+        );
         let rewrites = rewrites.min(length);
         let new = (length - rewrites).min(cells - fresh);
         let age = ((number as f64 + 0.5) / count as f64).min(1.0);

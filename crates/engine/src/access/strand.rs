@@ -32,26 +32,26 @@ impl Seeds {
 
 /// Positions of blocks, for ever.
 #[derive(Debug, Clone)]
-pub(super) enum Order {
+pub(super) enum OffsetOrder {
     Walk(Walk),
     Scatter(Box<Scatter>),
 }
 
-impl Order {
+impl OffsetOrder {
     /// `loose`: sizes differ.
     pub(super) fn new(
         ground: &Ground,
         pattern: &Pattern,
         loose: bool,
         seeds: Seeds,
-    ) -> Result<Order, Error> {
-        let walk = |gait| Order::Walk(Walk::new(ground, gait));
+    ) -> Result<OffsetOrder, Error> {
+        let walk = |gait| OffsetOrder::Walk(Walk::new(ground, gait));
         Ok(match pattern {
             Pattern::Sequential => walk(Gait::Forward),
             Pattern::Backwards => walk(Gait::Backward),
             Pattern::Strided { stride_bytes } => walk(Gait::Stride(*stride_bytes)),
             Pattern::Skipping { skip_bytes } => walk(Gait::Skip(*skip_bytes)),
-            Pattern::Random(distribution) => Order::Scatter(Box::new(Scatter::new(
+            Pattern::Random(distribution) => OffsetOrder::Scatter(Box::new(Scatter::new(
                 ground,
                 distribution,
                 ground.max_block,
@@ -64,15 +64,15 @@ impl Order {
     #[inline]
     fn next(&mut self, bytes: u64) -> (u32, u64) {
         match self {
-            Order::Walk(walk) => walk.next(bytes),
-            Order::Scatter(scatter) => scatter.next(bytes),
+            OffsetOrder::Walk(walk) => walk.next(bytes),
+            OffsetOrder::Scatter(scatter) => scatter.next(bytes),
         }
     }
 
     fn restart(&mut self) {
         match self {
-            Order::Walk(walk) => walk.restart(),
-            Order::Scatter(scatter) => scatter.restart(),
+            OffsetOrder::Walk(walk) => walk.restart(),
+            OffsetOrder::Scatter(scatter) => scatter.restart(),
         }
     }
 }
@@ -171,7 +171,7 @@ fn percent_of(percents: &ByKind<u8>, kind: OpKind) -> u8 {
 /// One sequence of offsets that one or all kinds of operations go through.
 #[derive(Debug, Clone)]
 pub(super) struct Strand {
-    order: Order,
+    order: OffsetOrder,
     runs: Option<Runs>,
 }
 
@@ -189,7 +189,7 @@ impl Strand {
             _ => None,
         };
         Ok(Strand {
-            order: Order::new(ground, pattern, loose, seeds)?,
+            order: OffsetOrder::new(ground, pattern, loose, seeds)?,
             runs,
         })
     }

@@ -10,11 +10,11 @@ use super::ground::Ground;
 use super::label;
 use super::layout::Layout;
 use super::mix::MixDraw;
-use super::read_back::{Backlog, Block};
+use super::read_back::{Backlog, WrittenBlock};
 use super::scatter::Seeds;
 use super::size::SizeDraw;
 use super::strand::Strand;
-use super::zone_walk::Zone;
+use super::zone_walk::CurrentZone;
 use crate::Error;
 
 /// Kinds of operations that move data, in their order.
@@ -37,8 +37,8 @@ pub(super) struct Varied {
     strand_of: [usize; 3],
     pairs: bool,
     /// The write of a block that was just trimmed: bytes, file, position.
-    owed: Option<Block>,
-    zone: Option<Zone>,
+    owed: Option<WrittenBlock>,
+    zone: Option<CurrentZone>,
     due_first: Option<DueFirst>,
     backlog: Option<Backlog>,
 }
@@ -105,7 +105,7 @@ impl Varied {
     }
 
     /// Nothing more is written.
-    pub(super) fn close(&mut self, undone: Option<Block>) {
+    pub(super) fn close(&mut self, undone: Option<WrittenBlock>) {
         self.owed = None;
         if let Some(backlog) = &mut self.backlog {
             backlog.close(undone);
@@ -167,13 +167,13 @@ impl Varied {
 }
 
 /// The zones of one worker's part.
-fn zone(at: &Site<'_>) -> Result<Option<Zone>, Error> {
+fn zone(at: &Site<'_>) -> Result<Option<CurrentZone>, Error> {
     let Some(walk) = &at.workload.zone_walk else {
         return Ok(None);
     };
     let block = at.workload.max_block_bytes();
     let ground = Ground::new(at.workload, at.layout, at.worker_index, block)?;
-    Zone::new(walk, &ground).map(Some)
+    CurrentZone::new(walk, &ground).map(Some)
 }
 
 /// The ground of one worker for blocks of at most `max_bytes`: of one zone,

@@ -183,6 +183,10 @@ impl Walk {
 
     #[inline]
     fn forward(&mut self, bytes: u64, advance: u64) -> (u32, u64) {
+        debug_assert!(
+            bytes <= self.longest,
+            "no segment holds {bytes} bytes: the walk would never end"
+        );
         while self.position + bytes > self.segments[self.current].end {
             self.next_segment();
         }
@@ -210,6 +214,10 @@ impl Walk {
 
     #[inline]
     fn backward(&mut self, bytes: u64) -> (u32, u64) {
+        debug_assert!(
+            bytes <= self.longest,
+            "no segment holds {bytes} bytes: the walk would never end"
+        );
         loop {
             let segment = self.segments[self.current];
             match self.position.checked_sub(bytes) {

@@ -20,6 +20,8 @@ pub(crate) struct Zipf {
 impl Zipf {
     /// For `n` ranks (at least 1) and an exponent above 0.
     pub(crate) fn new(n: u64, theta: f64) -> Zipf {
+        // At 0 the rejection never ends; uniform draws have a law of their own.
+        debug_assert!(theta > 0.0, "an exponent of {theta}");
         let mut zipf = Zipf {
             n: n.max(1) as f64,
             theta,

@@ -8,7 +8,7 @@ use crate::Error;
 
 /// Which zone accesses are in.
 #[derive(Debug, Clone)]
-pub(super) struct Zone {
+pub(super) struct CurrentZone {
     stay_bytes: u64,
     /// From the start of one zone to that of the next.
     step_bytes: u64,
@@ -19,9 +19,9 @@ pub(super) struct Zone {
     moved_bytes: u64,
 }
 
-impl Zone {
+impl CurrentZone {
     /// Zones of the ground's whole span.
-    pub(super) fn new(walk: &ZoneWalk, ground: &Ground) -> Result<Zone, Error> {
+    pub(super) fn new(walk: &ZoneWalk, ground: &Ground) -> Result<CurrentZone, Error> {
         if walk.stay_bytes == 0 || walk.zone_bytes < ground.max_block {
             return Err(Error::Workload(format!(
                 "zones of {} with {} moved in each: a zone holds at least one block of {}, and \
@@ -32,7 +32,7 @@ impl Zone {
             )));
         }
         let align = |bytes: u64| bytes.div_ceil(ground.align).saturating_mul(ground.align);
-        Ok(Zone {
+        Ok(CurrentZone {
             stay_bytes: walk.stay_bytes,
             step_bytes: align(walk.zone_bytes.saturating_add(walk.skip_bytes)),
             zone_bytes: walk.zone_bytes.min(ground.span),

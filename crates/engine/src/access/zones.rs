@@ -60,6 +60,10 @@ impl Zones {
         if table.is_empty() {
             return Err(Error::Workload("no zone has accesses".to_owned()));
         }
+        debug_assert!(
+            table.is_sorted_by(|a, b| a.0 < b.0) && table.iter().all(|(.., cells)| *cells > 0),
+            "a search by halves needs running totals that rise: {table:?}"
+        );
         Ok(Zones { table, total })
     }
 

@@ -30,7 +30,9 @@ const ENGINES: [EngineKind; 4] = [
 /// Why an engine cannot be tested on this host.
 fn missing(kind: EngineKind) -> Option<String> {
     match kind {
-        EngineKind::Uring => crate::engines::uring_probe().err(),
+        EngineKind::Uring => crate::engines::uring_probe()
+            .err()
+            .map(|why| why.to_string()),
         _ => None,
     }
 }

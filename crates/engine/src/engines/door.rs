@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fathom_model::Workload;
 use fathom_model::workload::EngineKind;
 
+use super::uring::NoUring;
 use super::{Change, Libaio, Mmap, Null, PeerEngine, Psync, Space, Synchronous, Uring, uring};
 use crate::arena::BufferView;
 use crate::engine::{Engine, MAX_DEPTH};
@@ -21,7 +22,7 @@ pub(crate) fn choose(wanted: EngineKind, direct: bool, fallbacks: &mut Vec<Strin
 fn choose_with(
     wanted: EngineKind,
     direct: bool,
-    probe: impl FnOnce() -> Result<(), String>,
+    probe: impl FnOnce() -> Result<(), NoUring>,
     fallbacks: &mut Vec<String>,
 ) -> EngineKind {
     match wanted {
@@ -118,7 +119,7 @@ pub(crate) fn enter<V: Visitor>(
             let Some((store, first_file)) = blocks else {
                 return Err(io::Error::other("no store is named"));
             };
-            let made = Blocks::new(&store, (worker, first_file), buffers, slots);
+            let made = Blocks::new(&store, worker, first_file, buffers, slots);
             visitor.visit(made.map_err(io::Error::other)?, notes)
         }
         EngineKind::Null | EngineKind::Sim | EngineKind::Meta => {
@@ -178,11 +179,7 @@ mod tests {
     fn chosen(wanted: EngineKind, direct: bool, works: bool) -> (EngineKind, Vec<String>) {
         let mut notes = Vec::new();
         let probe = || {
-            if works {
-                Ok(())
-            } else {
-                Err("no ring".to_owned())
-            }
+            if works { Ok(()) } else { Err(NoUring::Missing) }
         };
         (choose_with(wanted, direct, probe, &mut notes), notes)
     }
@@ -195,10 +192,13 @@ mod tests {
         );
         let (kind, notes) = chosen(EngineKind::Uring, true, false);
         assert_eq!(kind, EngineKind::Libaio);
-        assert_eq!(notes, ["no ring: engine libaio is used"]);
+        assert_eq!(
+            notes,
+            ["this kernel has no io_uring: engine libaio is used"]
+        );
         let (kind, notes) = chosen(EngineKind::Uring, false, false);
         assert_eq!(kind, EngineKind::Psync);
-        assert_eq!(notes, ["no ring: engine psync is used"]);
+        assert_eq!(notes, ["this kernel has no io_uring: engine psync is used"]);
         assert_eq!(
             chosen(EngineKind::Psync, false, false),
             (EngineKind::Psync, vec![])

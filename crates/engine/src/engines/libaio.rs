@@ -198,6 +198,7 @@ impl Libaio {
         let ring = unsafe { &*(self.context as *const Ring) };
         let tail = ring.tail.load(Ordering::Acquire);
         let mut head = ring.head.load(Ordering::Relaxed);
+        // The ring is the kernel's: what makes no sense is left to the system call.
         if head >= ring.entries || tail >= ring.entries {
             return;
         }

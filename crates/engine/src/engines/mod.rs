@@ -17,7 +17,7 @@ pub(crate) use mmap::Mmap;
 pub(crate) use null::Null;
 pub(crate) use peer::PeerEngine;
 pub(crate) use psync::Psync;
-pub(crate) use simulated::{SIM_ORIGIN_NS, Shared as SharedDrive, Simulated};
+pub(crate) use simulated::{SIM_ORIGIN_NS, SharedDrive, Simulated};
 pub(crate) use space::{Change, Space};
 pub(crate) use synchronous::Synchronous;
 pub(crate) use uring::Uring;

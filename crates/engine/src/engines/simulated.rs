@@ -25,7 +25,7 @@ const SHORTEST_NS: u64 = 1_000;
 type UnderWay = Reverse<(u64, u64, u32, i32)>;
 
 /// A drive that all workers share, and which operation of whom is open on it.
-pub(crate) struct Shared {
+pub(crate) struct SharedDrive {
     drive: PersistentDrive,
     /// Worker and its slot by the drive's number.
     open: HashMap<u64, (usize, u32)>,
@@ -34,9 +34,9 @@ pub(crate) struct Shared {
     found: Vec<(u64, SimEnd)>,
 }
 
-impl Shared {
-    pub(crate) fn new(drive: PersistentDrive, workers: usize) -> Shared {
-        Shared {
+impl SharedDrive {
+    pub(crate) fn new(drive: PersistentDrive, workers: usize) -> SharedDrive {
+        SharedDrive {
             drive,
             open: HashMap::new(),
             known: vec![Vec::new(); workers],
@@ -57,7 +57,7 @@ impl Shared {
 
 /// One worker's hand on the drive.
 pub(crate) struct Simulated {
-    shared: Rc<RefCell<Shared>>,
+    shared: Rc<RefCell<SharedDrive>>,
     worker: usize,
     clock: VirtualClock,
     /// What its writes carry.
@@ -71,7 +71,7 @@ pub(crate) struct Simulated {
 
 impl Simulated {
     pub(crate) fn new(
-        shared: Rc<RefCell<Shared>>,
+        shared: Rc<RefCell<SharedDrive>>,
         worker: usize,
         clock: VirtualClock,
         payload: PayloadFacts,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::clock::{Clock, HostClock};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum GateState {
     Shut,
     Open { origin_ns: u64 },
     Cancelled,
@@ -16,7 +16,7 @@ enum State {
 /// Opens once, for everybody.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    state: Mutex<State>,
+    state: Mutex<GateState>,
     changed: Condvar,
     /// How long after time 0 the last one passed.
     lateness_ns: AtomicU64,
@@ -27,7 +27,7 @@ pub(crate) struct Gate {
 impl Gate {
     pub(crate) fn new() -> Gate {
         Gate {
-            state: Mutex::new(State::Shut),
+            state: Mutex::new(GateState::Shut),
             changed: Condvar::new(),
             lateness_ns: AtomicU64::new(0),
             clock: HostClock::new(),
@@ -40,7 +40,7 @@ impl Gate {
         let mut state = self.lock();
         loop {
             let ahead_ns = match *state {
-                State::Open { origin_ns } => {
+                GateState::Open { origin_ns } => {
                     let now_ns = self.clock.now();
                     if now_ns >= origin_ns {
                         self.lateness_ns.fetch_max(now_ns - origin_ns, Relaxed);
@@ -48,8 +48,8 @@ impl Gate {
                     }
                     Some(origin_ns - now_ns)
                 }
-                State::Cancelled => return None,
-                State::Shut => None,
+                GateState::Cancelled => return None,
+                GateState::Shut => None,
             };
             state = match ahead_ns {
                 None => self
@@ -73,8 +73,8 @@ impl Gate {
     /// Opens the gate for `origin_ns` on the host's clock, which may lie ahead.
     pub(crate) fn open(&self, origin_ns: u64) {
         let mut state = self.lock();
-        if *state == State::Shut {
-            *state = State::Open { origin_ns };
+        if *state == GateState::Shut {
+            *state = GateState::Open { origin_ns };
         }
         self.changed.notify_all();
     }
@@ -83,16 +83,16 @@ impl Gate {
     pub(crate) fn cancel(&self) {
         let mut state = self.lock();
         let too_late = match *state {
-            State::Open { origin_ns } => origin_ns <= self.clock.now(),
-            State::Shut | State::Cancelled => false,
+            GateState::Open { origin_ns } => origin_ns <= self.clock.now(),
+            GateState::Shut | GateState::Cancelled => false,
         };
         if !too_late {
-            *state = State::Cancelled;
+            *state = GateState::Cancelled;
         }
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GateState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::watch::Watch;
-use super::{Group, Kind};
+use super::{Group, GroupKind};
 use crate::clock::{Clock, HostClock};
 
 /// The common time 0 of several groups. They are started one by one, then
@@ -39,10 +39,10 @@ impl Gathering {
     /// same group do nothing.
     pub fn release(&self, group: &mut Group, after_ns: u64) {
         match &mut group.kind {
-            Kind::Live(live) => {
+            GroupKind::Live(live) => {
                 live.go_at(self.origin_ns.saturating_add(after_ns), &self.watch);
             }
-            Kind::Simulated(simulated) => simulated.go(),
+            GroupKind::Simulated(simulated) => simulated.go(),
         }
     }
 }

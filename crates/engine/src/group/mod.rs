@@ -26,36 +26,36 @@ use crate::prepare::Prepared;
 pub use crate::worker::EndReason;
 use live::Live;
 use plan::GroupPlan;
-use simulated::Simulated;
+use simulated::SimulatedGroup;
 
 /// The workers of one job on this host.
 pub struct Group {
-    kind: Kind,
+    kind: GroupKind,
 }
 
 /// Host time or virtual time.
-enum Kind {
+enum GroupKind {
     Live(Box<Live>),
-    Simulated(Box<Simulated>),
+    Simulated(Box<SimulatedGroup>),
 }
 
 macro_rules! of {
     ($group:expr, $inner:ident => $call:expr) => {
         match $group.kind {
-            Kind::Live(ref $inner) => $call,
-            Kind::Simulated(ref $inner) => $call,
+            GroupKind::Live(ref $inner) => $call,
+            GroupKind::Simulated(ref $inner) => $call,
         }
     };
     ($group:expr, mut $inner:ident => $call:expr) => {
         match $group.kind {
-            Kind::Live(ref mut $inner) => $call,
-            Kind::Simulated(ref mut $inner) => $call,
+            GroupKind::Live(ref mut $inner) => $call,
+            GroupKind::Simulated(ref mut $inner) => $call,
         }
     };
     ($group:expr, move $inner:ident => $call:expr) => {
         match $group.kind {
-            Kind::Live($inner) => $call,
-            Kind::Simulated($inner) => $call,
+            GroupKind::Live($inner) => $call,
+            GroupKind::Simulated($inner) => $call,
         }
     };
 }
@@ -101,9 +101,9 @@ impl Group {
     pub fn start(job: &Job, prepared: &Prepared) -> Result<Group, Error> {
         let plan = GroupPlan::new(job, prepared)?;
         let kind = if plan.engine == EngineKind::Sim {
-            Kind::Simulated(Box::new(Simulated::start(plan, prepared)?))
+            GroupKind::Simulated(Box::new(SimulatedGroup::start(plan, prepared)?))
         } else {
-            Kind::Live(Box::new(Live::start(plan)?))
+            GroupKind::Live(Box::new(Live::start(plan)?))
         };
         Ok(Group { kind })
     }
@@ -122,8 +122,8 @@ impl Group {
     /// `None` where time is virtual.
     pub fn start_lateness_ns(&self) -> Option<u64> {
         match &self.kind {
-            Kind::Live(live) => Some(live.start_lateness_ns()),
-            Kind::Simulated(_) => None,
+            GroupKind::Live(live) => Some(live.start_lateness_ns()),
+            GroupKind::Simulated(_) => None,
         }
     }
 
@@ -146,15 +146,15 @@ impl Group {
     /// Whether time is virtual. Then samples come as fast as they can be
     /// computed, and the load waits until they are taken.
     pub fn is_simulated(&self) -> bool {
-        matches!(self.kind, Kind::Simulated(_))
+        matches!(self.kind, GroupKind::Simulated(_))
     }
 
     /// The next sample of a simulated group; `None` when there is none within
     /// `timeout`, and always for a group on the host's time.
     pub fn wait_sample(&self, timeout: Duration) -> Option<Sample> {
         match &self.kind {
-            Kind::Simulated(group) => group.wait(timeout),
-            Kind::Live(_) => None,
+            GroupKind::Simulated(group) => group.wait(timeout),
+            GroupKind::Live(_) => None,
         }
     }
 
@@ -162,9 +162,9 @@ impl Group {
     /// while workers hang in the kernel.
     pub fn stuck(&self, older_than_ns: u64) -> Vec<StuckOp> {
         match &self.kind {
-            Kind::Live(live) => live.stuck(older_than_ns),
+            GroupKind::Live(live) => live.stuck(older_than_ns),
             // Virtual time is never late.
-            Kind::Simulated(_) => Vec::new(),
+            GroupKind::Simulated(_) => Vec::new(),
         }
     }
 

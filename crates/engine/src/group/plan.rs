@@ -10,7 +10,7 @@ use crate::Error;
 use crate::access::{Layout, TargetKind};
 use crate::engine::{MAX_BLOCK_BYTES, MAX_DEPTH};
 use crate::engines::door;
-use crate::meta::{self, Work};
+use crate::meta::{self, TreeWork};
 use crate::object;
 use crate::open::{OpenMode, Opener};
 use crate::prepare::Prepared;
@@ -35,9 +35,9 @@ pub(crate) struct GroupPlan {
     pub(crate) may_spin: bool,
     pub(crate) fallbacks: Vec<String>,
     /// Work on a tree of files instead of blocks.
-    pub(crate) tree_work: Option<Arc<Work>>,
+    pub(crate) tree_work: Option<Arc<TreeWork>>,
     /// Work on an object store instead of blocks.
-    pub(crate) object_work: Option<Arc<object::Work>>,
+    pub(crate) object_work: Option<Arc<object::StoreWork>>,
     /// A store whose objects are blocks.
     pub(crate) blocks: Option<Arc<object::BlockStore>>,
 }
@@ -110,7 +110,7 @@ impl GroupPlan {
         let workload = &job.workload;
         check_numbers(workload)?;
         meta::check(workload)?;
-        let work = Work::of(job, prepared.ready.tree());
+        let work = TreeWork::of(job, prepared.ready.tree());
         let layout = prepared.layout.clone();
         let mode = OpenMode::NOTHING;
         Ok(GroupPlan {

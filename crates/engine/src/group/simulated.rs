@@ -36,7 +36,7 @@ const DRAIN_NS: u64 = 500_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// What the thread is given when the gate opens.
-struct Load {
+struct SimulatedLoad {
     drive: PersistentDrive,
     workers: Vec<Worker>,
     /// What the writes of each worker carry.
@@ -58,18 +58,18 @@ struct LoadEnd {
 }
 
 /// A simulated group.
-pub(crate) struct Simulated {
+pub(crate) struct SimulatedGroup {
     plan: GroupPlan,
     control: Arc<Control>,
-    load: Option<Load>,
+    load: Option<SimulatedLoad>,
     samples: Receiver<Sample>,
     thread: Option<JoinHandle<LoadEnd>>,
     origin_ns: u64,
     notes: Vec<String>,
 }
 
-impl Simulated {
-    pub(crate) fn start(plan: GroupPlan, prepared: &Prepared) -> Result<Simulated, Error> {
+impl SimulatedGroup {
+    pub(crate) fn start(plan: GroupPlan, prepared: &Prepared) -> Result<SimulatedGroup, Error> {
         let workload = &plan.job.workload;
         let drive = prepared.drive.clone().ok_or_else(Error::no_drive)?;
         let control = Arc::new(Control::new(workload, plan.depth));
@@ -96,8 +96,8 @@ impl Simulated {
             .collect();
         let (sender, samples) = mpsc::sync_channel(AHEAD);
         notes.dedup();
-        Ok(Simulated {
-            load: Some(Load {
+        Ok(SimulatedGroup {
+            load: Some(SimulatedLoad {
                 drive,
                 workers,
                 payloads,
@@ -205,7 +205,7 @@ impl Simulated {
     }
 }
 
-impl Load {
+impl SimulatedLoad {
     fn run(mut self) -> LoadEnd {
         let clock = VirtualClock::new(SIM_ORIGIN_NS);
         let drive = self.drive.clone();

@@ -18,12 +18,12 @@ use crate::engine::{Broken, Engine};
 use crate::engines::door::{self, Materials, Visitor};
 use crate::payload::PayloadPool;
 use crate::record::Cuts;
-use crate::replay::Source;
+use crate::replay::ReplaySource;
 use crate::usage::{ThreadMeter, thread_use};
 use crate::verify::Verifier;
 use crate::worker::{
-    self, Control, DepthSearch, EndReason, Failure, FirstDone, LoadParts, OwnBudget, Pace, Parts,
-    Rhythm, Step, Think, Visible, Worker,
+    self, Control, DepthSearch, EndReason, Failure, FirstDone, FlowStep, LoadParts, OwnBudget,
+    Pace, Parts, Rhythm, Think, Visible, Worker,
 };
 
 /// What a worker says before the gate.
@@ -37,9 +37,9 @@ pub(crate) struct WorkerEnd {
     pub(crate) depths: Option<DepthCounts>,
     pub(crate) depth_found: Option<u32>,
     /// How far it came with its part of a tree of files.
-    pub(crate) tree_work: Option<crate::meta::Done>,
+    pub(crate) tree_work: Option<crate::meta::TreeProgress>,
     /// How far it came with its part of an object store.
-    pub(crate) object_work: Option<crate::object::Done>,
+    pub(crate) object_work: Option<crate::object::StoreProgress>,
 }
 
 /// Depths and batches of all workers, if they were recorded.
@@ -111,7 +111,7 @@ pub(crate) fn parts(
     let files = plan.layout.files_of(index);
     let mut stream = AccessStream::new(workload, &plan.layout, index, plan.job.seed)?;
     if let Some(recorded) = &plan.recorded {
-        let source = Source::new(Arc::clone(recorded), workload, &plan.layout, index);
+        let source = ReplaySource::new(Arc::clone(recorded), workload, &plan.layout, index);
         stream.replay(source);
     }
     Ok(Parts {
@@ -120,7 +120,7 @@ pub(crate) fn parts(
         think_ns: workload.think_ns,
         think: Think::new(workload),
         pairs: workload.trim_first,
-        step: workload.flow.map(Step::new),
+        step: workload.flow.map(FlowStep::new),
         depth_search: workload
             .latency_target
             .map(|target| DepthSearch::new(target, plan.depth)),
@@ -197,7 +197,7 @@ pub(crate) fn live(birth: Birth) -> WorkerEnd {
     if let Some(cpu) = cpu_of(&plan.job.workload.cpus, birth.index)
         && let Err(why) = crate::affinity::pin_to(cpu)
     {
-        birth.ready.make(Err(Error::Workload(why)));
+        birth.ready.make(Err(Error::Workload(why.to_string())));
         return WorkerEnd::default();
     }
     crate::affinity::ask_for_exact_timers();
@@ -280,7 +280,7 @@ impl Birth {
                 (Arc::clone(store), first)
             }),
         };
-        door::enter(materials, notes, Run { birth: self, parts }).map_err(|error| {
+        door::enter(materials, notes, WorkerRun { birth: self, parts }).map_err(|error| {
             Error::Workload(format!(
                 "engine {} could not be set up ({error}): {}",
                 plan.engine.name(),
@@ -291,12 +291,12 @@ impl Birth {
 }
 
 /// A worker that has all but its engine.
-struct Run<'a> {
+struct WorkerRun<'a> {
     birth: &'a Birth,
     parts: Parts,
 }
 
-impl Visitor for Run<'_> {
+impl Visitor for WorkerRun<'_> {
     type Output = WorkerEnd;
 
     fn visit<E: Engine>(self, mut engine: E, notes: Vec<String>) -> WorkerEnd {

@@ -30,7 +30,8 @@ use crate::target_file::TargetFile;
 use backing::{Backing, backing_of, below_overlay};
 use storage::Storage;
 use usage::{
-    Writer, family, is_fellow_agent, loops, mounts, number_of, openers, swaps, swaps_of, writers,
+    WritingProcess, family, is_fellow_agent, loops, mounts, number_of, openers, swaps, swaps_of,
+    writers,
 };
 
 /// What is known about a block device before anything is written to it.
@@ -122,7 +123,7 @@ fn read_device(file: &TargetFile) -> Result<Read, Error> {
 impl DeviceGuard {
     fn find_users(&mut self, number: usage::DeviceNumber) {
         let root = Path::new("/");
-        let family = family(root, number).unwrap_or_else(|| usage::Family {
+        let family = family(root, number).unwrap_or_else(|| usage::DeviceFamily {
             members: vec![(self.path.display().to_string(), number)],
             holders: BTreeSet::new(),
         });
@@ -256,7 +257,7 @@ impl DeviceGuard {
 
 /// Device managers open a device for a moment whenever it changes; only what
 /// stays is reported.
-fn patient_openers(family: &usage::Family) -> Vec<String> {
+fn patient_openers(family: &usage::DeviceFamily) -> Vec<String> {
     lasting(|| openers(Path::new("/"), family))
 }
 
@@ -312,7 +313,7 @@ pub fn file_writers(path: &Path) -> Vec<String> {
         let found = writers_of(root, path, identity).into_iter();
         // Agents of one host that work for the same run share its files.
         let others = found.filter(|writer| !is_fellow_agent(root, &writer.process));
-        let told = |writer: Writer| {
+        let told = |writer: WritingProcess| {
             let shown = writer.shown;
             format!("{shown} has it open for writing; end that first")
         };
@@ -322,7 +323,11 @@ pub fn file_writers(path: &Path) -> Vec<String> {
 
 /// Who has a file open for writing. On an overlay it is open by another device and
 /// inode than its data have.
-fn writers_of(root: &Path, path: &Path, identity: (usage::DeviceNumber, u64)) -> BTreeSet<Writer> {
+fn writers_of(
+    root: &Path,
+    path: &Path,
+    identity: (usage::DeviceNumber, u64),
+) -> BTreeSet<WritingProcess> {
     let visible = paths::metadata(path).map(|f| (number_of(f.dev()), f.ino()));
     let names = BTreeSet::from_iter([identity].into_iter().chain(visible));
     let of_name = |(device, inode)| writers(root, device, inode);

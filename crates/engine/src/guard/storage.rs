@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::backing::Backing;
-use super::usage::{DeviceNumber, Family, mounts, number_in, swaps_of};
+use super::usage::{DeviceFamily, DeviceNumber, mounts, number_in, swaps_of};
 
 /// Devices that are stacked on each other at most.
 const MOST_LEVELS: u32 = 16;
@@ -60,7 +60,7 @@ impl<'a> Storage<'a> {
     }
 
     /// Why writing to the device would change what is used by way of others.
-    pub(crate) fn shared(&self, target: &Family, number: DeviceNumber) -> Vec<String> {
+    pub(crate) fn shared(&self, target: &DeviceFamily, number: DeviceNumber) -> Vec<String> {
         let mut reasons = Vec::new();
         let below = self.below(number);
         for (device, through_loop) in &below {
@@ -116,7 +116,7 @@ impl<'a> Storage<'a> {
 
     /// Where a device is mounted, in whatever namespace, or swapped to.
     fn uses(&self, number: DeviceNumber) -> Vec<String> {
-        let family = Family {
+        let family = DeviceFamily {
             members: vec![(self.name(number), number)],
             holders: BTreeSet::new(),
         };

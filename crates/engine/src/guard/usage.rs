@@ -24,7 +24,7 @@ pub(crate) fn number_of(rdev: u64) -> DeviceNumber {
 
 /// A device and its partitions, as sysfs knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Family {
+pub(crate) struct DeviceFamily {
     /// Kernel names with numbers; the device itself first.
     pub(crate) members: Vec<(String, DeviceNumber)>,
     /// Devices on top of any member: dm, md, bcache, ….
@@ -32,7 +32,7 @@ pub(crate) struct Family {
 }
 
 /// Looks a device up in sysfs below `root`. `None` when it is not there.
-pub(crate) fn family(root: &Path, number: DeviceNumber) -> Option<Family> {
+pub(crate) fn family(root: &Path, number: DeviceNumber) -> Option<DeviceFamily> {
     let dir = root.join(format!("sys/dev/block/{}:{}", number.0, number.1));
     let dir = fs::canonicalize(dir).ok()?;
     let name = |path: &Path| path.file_name().map(|n| n.to_string_lossy().into_owned());
@@ -58,7 +58,7 @@ pub(crate) fn family(root: &Path, number: DeviceNumber) -> Option<Family> {
             holders.insert(describe_holder(&holder.path()));
         }
     }
-    Some(Family { members, holders })
+    Some(DeviceFamily { members, holders })
 }
 
 pub(crate) fn number_in(path: &Path) -> Option<DeviceNumber> {
@@ -80,7 +80,7 @@ fn describe_holder(path: &Path) -> String {
 
 /// Where members of a family are mounted, in this mount namespace and in those
 /// of all processes that this one may look at.
-pub(crate) fn mounts(root: &Path, family: &Family) -> Vec<String> {
+pub(crate) fn mounts(root: &Path, family: &DeviceFamily) -> Vec<String> {
     let own = mounted_in(root, "self", family);
     let mut found: Vec<String> = own.clone();
     let mut namespaces = BTreeSet::from([namespace(root, "self")]);
@@ -109,7 +109,7 @@ fn processes(root: &Path) -> Vec<String> {
         .collect()
 }
 
-fn mounted_in(root: &Path, process: &str, family: &Family) -> Vec<String> {
+fn mounted_in(root: &Path, process: &str, family: &DeviceFamily) -> Vec<String> {
     let path = root.join(format!("proc/{process}/mountinfo"));
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines()
@@ -168,7 +168,7 @@ pub(crate) fn swaps(root: &Path, uses: impl Fn(&Path) -> bool) -> Vec<String> {
 }
 
 /// Members of a family that serve as swap space.
-pub(crate) fn swaps_of(root: &Path, family: &Family) -> Vec<String> {
+pub(crate) fn swaps_of(root: &Path, family: &DeviceFamily) -> Vec<String> {
     swaps(root, |path| {
         let facts = paths::metadata(path);
         facts.is_ok_and(|facts| {
@@ -200,7 +200,7 @@ pub(crate) fn loops(
 
 /// A process that has a file open for writing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Writer {
+pub(crate) struct WritingProcess {
     /// Its number.
     pub(crate) process: String,
     /// Number and name: `process 4711 (qemu-kvm)`.
@@ -221,7 +221,7 @@ pub(crate) fn is_fellow_agent(root: &Path, process: &str) -> bool {
 }
 
 /// Processes other than this one that have a file open for writing.
-pub(crate) fn writers(root: &Path, device: DeviceNumber, inode: u64) -> BTreeSet<Writer> {
+pub(crate) fn writers(root: &Path, device: DeviceNumber, inode: u64) -> BTreeSet<WritingProcess> {
     let own = std::process::id().to_string();
     let mut found = BTreeSet::new();
     for process in processes(root).into_iter().filter(|id| *id != own) {
@@ -245,7 +245,7 @@ pub(crate) fn writers(root: &Path, device: DeviceNumber, inode: u64) -> BTreeSet
                 let command = fs::read_to_string(folder.join("comm")).unwrap_or_default();
                 let shown = format!("process {process} ({})", command.trim());
                 let process = process.clone();
-                found.insert(Writer { process, shown });
+                found.insert(WritingProcess { process, shown });
             }
         }
     }
@@ -288,7 +288,7 @@ fn open_file(descriptor: &Path) -> Option<Statx> {
 
 /// Processes other than this one that have a member of the family open. Only
 /// root sees all of them.
-pub(crate) fn openers(root: &Path, family: &Family) -> Vec<String> {
+pub(crate) fn openers(root: &Path, family: &DeviceFamily) -> Vec<String> {
     let own = std::process::id().to_string();
     let mut found = BTreeSet::new();
     for process in fs::read_dir(root.join("proc"))

@@ -120,7 +120,7 @@ fn swap_and_loop_devices_are_found() {
 #[test]
 fn a_host_without_proc_and_sys_gives_nothing() {
     let root = tempfile::tempdir().unwrap();
-    let family = Family {
+    let family = DeviceFamily {
         members: vec![("sda".to_owned(), (8, 0))],
         holders: BTreeSet::new(),
     };

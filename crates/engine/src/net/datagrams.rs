@@ -70,19 +70,20 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 fn stamp(datagram: &mut [u8], number: u64, now_ns: u64) {
+    debug_assert!(number > 0, "numbers begin at 1: 0 is one before the first");
     datagram[..8].copy_from_slice(&number.to_le_bytes());
     datagram[8..16].copy_from_slice(&now_ns.to_le_bytes());
 }
 
 /// What a receiver knows of the numbers so far.
 #[derive(Debug, Default)]
-struct Numbers {
+struct DatagramNumbers {
     next: u64,
     transit_ns: Option<i64>,
     jitter_ns: f64,
 }
 
-impl Numbers {
+impl DatagramNumbers {
     /// Takes a number: datagrams lost before it, and whether it comes late.
     fn arrive(&mut self, number: u64) -> (u64, bool) {
         let next = self.next.max(1);
@@ -111,7 +112,7 @@ pub(super) fn receive(
 ) -> io::Result<()> {
     let mut datagram = vec![0; guide.work.spec.block_bytes as usize];
     let end_ns = seconds.end_ns();
-    let mut numbers = Numbers::default();
+    let mut numbers = DatagramNumbers::default();
     let mut now_ns = guide.clock.now();
     loop {
         let got = socket.recv(&mut datagram);
@@ -165,18 +166,18 @@ mod tests {
 
     #[test]
     fn gaps_are_loss_and_late_ones_are_not() {
-        let mut numbers = Numbers::default();
+        let mut numbers = DatagramNumbers::default();
         assert_eq!(numbers.arrive(1), (0, false));
         assert_eq!(numbers.arrive(4), (2, false));
         assert_eq!(numbers.arrive(3), (0, true));
         assert_eq!(numbers.arrive(5), (0, false));
-        let mut first_lost = Numbers::default();
+        let mut first_lost = DatagramNumbers::default();
         assert_eq!(first_lost.arrive(3), (2, false));
     }
 
     #[test]
     fn clocks_that_differ_make_no_jitter() {
-        let mut numbers = Numbers::default();
+        let mut numbers = DatagramNumbers::default();
         assert_eq!(numbers.transit(-5_000_000_000), 0);
         assert_eq!(numbers.transit(-5_000_000_000), 0);
         assert_eq!(numbers.transit(-4_999_998_400), 100);

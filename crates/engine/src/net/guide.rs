@@ -11,7 +11,7 @@ use crate::worker::Pace;
 
 /// What an end does with its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum EndRole {
     /// Sends streams, or asks.
     Active,
     /// Receives streams, or answers.
@@ -20,11 +20,11 @@ pub enum Part {
 
 /// What is to be done at one end.
 #[derive(Debug, Clone)]
-pub struct Work {
+pub struct EndWork {
     /// The load.
     pub spec: LoadSpec,
     /// The part of this end.
-    pub part: Part,
+    pub part: EndRole,
     /// Ends the load early when raised.
     pub stop: Arc<AtomicBool>,
     /// Bytes that may still be moved, shared by all who draw on them; `None`
@@ -34,7 +34,7 @@ pub struct Work {
 
 /// What the loops of a connection look at besides its data.
 pub(super) struct Guide<'a> {
-    pub(super) work: &'a Work,
+    pub(super) work: &'a EndWork,
     pub(super) clock: HostClock,
     pub(super) hard_end_ns: u64,
 }

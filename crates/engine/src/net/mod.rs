@@ -17,7 +17,7 @@ mod socket;
 mod stream;
 mod work;
 
-pub use guide::{Part, Work};
+pub use guide::{EndRole, EndWork};
 pub use socket::{
     SocketOptions, bind_udp, congestion_of, connect_tcp, listen_tcp, prepare_tcp, prepare_udp,
     set_ttl, tcp_state,

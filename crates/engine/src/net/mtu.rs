@@ -30,7 +30,7 @@ pub type Token = [u8; 16];
 
 /// A probe as it was understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+pub struct ProbeRequest {
     /// The session that it belongs to.
     pub token: Token,
     /// Its number.
@@ -39,7 +39,7 @@ pub struct Request {
     pub answer_bytes: u32,
 }
 
-impl Request {
+impl ProbeRequest {
     fn write(&self, datagram: &mut [u8]) {
         datagram[..6].copy_from_slice(&MAGIC);
         datagram[6..8].fill(0);
@@ -49,13 +49,13 @@ impl Request {
     }
 
     /// The probe in a datagram, if it is one.
-    pub fn parse(datagram: &[u8]) -> Option<Request> {
+    pub fn parse(datagram: &[u8]) -> Option<ProbeRequest> {
         let header = datagram.get(..HEADER_BYTES)?;
         let word = |at: usize| {
             let bytes: [u8; 4] = header.get(at..at + 4)?.try_into().ok()?;
             Some(u32::from_le_bytes(bytes))
         };
-        (header[..6] == MAGIC).then_some(Request {
+        (header[..6] == MAGIC).then_some(ProbeRequest {
             token: header[8..24].try_into().ok()?,
             number: word(24)?,
             answer_bytes: word(28)?,
@@ -73,7 +73,7 @@ pub fn prepare(socket: &UdpSocket) -> io::Result<()> {
 
 /// Answers a probe that was let in: `socket` is connected, or the datagram goes
 /// to `to`. What is too large for our own link is not sent.
-pub fn answer(socket: &UdpSocket, to: std::net::SocketAddr, request: Request) {
+pub fn answer(socket: &UdpSocket, to: std::net::SocketAddr, request: ProbeRequest) {
     let most = JUMBO_PAYLOAD_BYTES.max(HEADER_BYTES as u32);
     let bytes = request.answer_bytes.clamp(HEADER_BYTES as u32, most);
     let mut datagram = vec![0; bytes as usize];
@@ -84,7 +84,7 @@ pub fn answer(socket: &UdpSocket, to: std::net::SocketAddr, request: Request) {
 
 /// Which way a probe is large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ProbeDirection {
     /// The probe itself.
     Forward,
     /// Its answer.
@@ -125,7 +125,7 @@ impl<'a> Prober<'a> {
     ///
     /// # Errors
     /// When not even a small probe is answered.
-    pub fn largest(&mut self, way: Way) -> io::Result<MtuProbe> {
+    pub fn largest(&mut self, way: ProbeDirection) -> io::Result<MtuProbe> {
         (self.refused_by, self.silent) = (None, false);
         if !self.passes(way, 512)? {
             return Err(io::Error::new(
@@ -163,15 +163,15 @@ impl<'a> Prober<'a> {
     }
 
     /// Whether a payload of `bytes` passes.
-    fn passes(&mut self, way: Way, bytes: u32) -> io::Result<bool> {
+    fn passes(&mut self, way: ProbeDirection, bytes: u32) -> io::Result<bool> {
         let (probe, answer) = match way {
-            Way::Forward => (bytes as usize, HEADER_BYTES as u32),
-            Way::Reverse => (HEADER_BYTES, bytes),
+            ProbeDirection::Forward => (bytes as usize, HEADER_BYTES as u32),
+            ProbeDirection::Reverse => (HEADER_BYTES, bytes),
         };
         let mut datagram = vec![0; probe];
         for _ in 0..TRIES {
             self.number += 1;
-            let request = Request {
+            let request = ProbeRequest {
                 token: self.token,
                 number: self.number,
                 answer_bytes: answer,
@@ -196,13 +196,13 @@ impl<'a> Prober<'a> {
         Ok(false)
     }
 
-    fn wait_for(&mut self, request: Request) -> io::Result<Heard> {
+    fn wait_for(&mut self, request: ProbeRequest) -> io::Result<Heard> {
         let until = Instant::now() + self.patience;
         let mut answer = vec![0; JUMBO_PAYLOAD_BYTES as usize + 1];
         while Instant::now() < until {
             match self.socket.recv(&mut answer) {
                 Ok(bytes) => {
-                    let heard = Request::parse(&answer[..bytes]);
+                    let heard = ProbeRequest::parse(&answer[..bytes]);
                     let whole = bytes >= request.answer_bytes as usize;
                     if heard.is_some_and(|h| h.number == request.number) && whole {
                         return Ok(Heard::Answer);
@@ -254,17 +254,17 @@ mod tests {
 
     #[test]
     fn a_probe_is_read_back_and_noise_is_not() {
-        let request = Request {
+        let request = ProbeRequest {
             token: [7; 16],
             number: 9,
             answer_bytes: 8972,
         };
         let mut datagram = vec![0; 100];
         request.write(&mut datagram);
-        assert_eq!(Request::parse(&datagram), Some(request));
-        assert_eq!(Request::parse(&datagram[..31]), None);
+        assert_eq!(ProbeRequest::parse(&datagram), Some(request));
+        assert_eq!(ProbeRequest::parse(&datagram[..31]), None);
         datagram[0] = b'X';
-        assert_eq!(Request::parse(&datagram), None);
+        assert_eq!(ProbeRequest::parse(&datagram), None);
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
         let answering = std::thread::spawn(move || {
             let mut datagram = vec![0; 10_000];
             while let Ok((bytes, from)) = server.recv_from(&mut datagram) {
-                if let Some(request) = Request::parse(&datagram[..bytes]) {
+                if let Some(request) = ProbeRequest::parse(&datagram[..bytes]) {
                     answer(&server, from, request);
                 }
             }
@@ -286,7 +286,7 @@ mod tests {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(address).unwrap();
         let mut prober = Prober::new(&socket, [1; 16], Duration::from_millis(50)).unwrap();
-        for way in [Way::Forward, Way::Reverse] {
+        for way in [ProbeDirection::Forward, ProbeDirection::Reverse] {
             let found = prober.largest(way).unwrap();
             assert!(found.jumbo_passes && !found.silent, "{found:?}");
         }

@@ -4,7 +4,7 @@ use std::io;
 
 use fathom_model::network::LoadKind;
 
-use super::guide::{Guide, Part};
+use super::guide::{EndRole, Guide};
 use super::payload;
 use super::seconds::Seconds;
 use super::socket::is_timeout;
@@ -15,7 +15,7 @@ use crate::worker::Pace;
 /// Asks or answers until the load is over.
 pub(super) fn exchange<S: Stream>(
     socket: &S,
-    part: Part,
+    part: EndRole,
     guide: &Guide<'_>,
     seconds: &mut Seconds,
 ) -> io::Result<()> {
@@ -30,18 +30,19 @@ pub(super) fn exchange<S: Stream>(
     let mut request = payload::block(request_bytes as usize, 1);
     let mut response = payload::block(response_bytes as usize, 2);
     match part {
-        Part::Active => {
-            let done = ask(socket, (&request, &mut response), every_ns, guide, seconds);
+        EndRole::Active => {
+            let done = ask(socket, &request, &mut response, every_ns, guide, seconds);
             socket.end();
             done
         }
-        Part::Passive => answer(socket, &mut request, &response, guide, seconds),
+        EndRole::Passive => answer(socket, &mut request, &response, guide, seconds),
     }
 }
 
 fn ask<S: Stream>(
     socket: &S,
-    (request, response): (&[u8], &mut [u8]),
+    request: &[u8],
+    response: &mut [u8],
     every_ns: u64,
     guide: &Guide<'_>,
     seconds: &mut Seconds,

@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 
 use fathom_model::network::{LoadKind, SendMethod, TcpState};
 
-use super::guide::{Guide, Part, Work, gap_ns};
+use super::guide::{EndRole, EndWork, Guide, gap_ns};
 use super::payload;
 use super::seconds::Seconds;
 use super::socket::{discard, is_timeout, memory_file, sendfile, tcp_state};
@@ -87,7 +87,7 @@ pub(super) struct Sending {
 
 impl Sending {
     /// Makes the data before time starts.
-    pub(super) fn prepare(work: &Work) -> io::Result<Sending> {
+    pub(super) fn prepare(work: &EndWork) -> io::Result<Sending> {
         let mut sending = Sending {
             block: Vec::new(),
             file: None,
@@ -95,7 +95,7 @@ impl Sending {
         if work.spec.kind == LoadKind::Stream {
             let bytes = work.spec.block_bytes as usize;
             sending.block = payload::block(bytes, 0x66_61_74_68_6f_6d);
-            if work.part == Part::Active && work.spec.method == SendMethod::Sendfile {
+            if work.part == EndRole::Active && work.spec.method == SendMethod::Sendfile {
                 sending.file = Some(memory_file(&sending.block)?);
             }
         }
@@ -106,18 +106,18 @@ impl Sending {
 /// Sends or receives until the load is over.
 pub(super) fn move_stream<S: Stream>(
     socket: &S,
-    part: Part,
+    part: EndRole,
     mut sending: Sending,
     guide: &Guide<'_>,
     seconds: &mut Seconds,
 ) -> io::Result<()> {
     match part {
-        Part::Active => {
+        EndRole::Active => {
             let done = send(socket, &sending, guide, seconds);
             socket.end();
             done
         }
-        Part::Passive => receive(socket, &mut sending.block, guide, seconds),
+        EndRole::Passive => receive(socket, &mut sending.block, guide, seconds),
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use fathom_model::network::{ConnectionReport, EndReport, LoadKind};
 
-use super::guide::{Guide, Part, Work};
+use super::guide::{EndRole, EndWork, Guide};
 use super::seconds::Seconds;
 use super::{datagrams, requests, socket, stream};
 use crate::clock::{Clock, HostClock};
@@ -38,7 +38,7 @@ pub enum Connection {
 /// The first block is sent when all threads are ready; time starts then.
 /// Failures end a connection and stand in its report. A load of which one thread
 /// cannot be had is not begun: it would be another load.
-pub fn carry_out(connections: Vec<Connection>, work: &Work) -> EndReport {
+pub fn carry_out(connections: Vec<Connection>, work: &EndWork) -> EndReport {
     let congestion = connections.first().and_then(|connection| match connection {
         Connection::Tcp(stream) => socket::congestion_of(stream),
         _ => None,
@@ -76,7 +76,7 @@ impl Start<'_> {
 /// Carries out `each` in a thread for each connection.
 fn all<C: Send>(
     connections: Vec<C>,
-    work: &Work,
+    work: &EndWork,
     each: impl Fn(C, Start<'_>) -> ConnectionReport + Sync,
 ) -> Vec<ConnectionReport> {
     let count = connections.len();
@@ -129,7 +129,7 @@ fn failed(error: String) -> ConnectionReport {
     }
 }
 
-fn one(connection: Connection, work: &Work, start: Start<'_>) -> ConnectionReport {
+fn one(connection: Connection, work: &EndWork, start: Start<'_>) -> ConnectionReport {
     let clock = HostClock::new();
     let (local, remote) = addresses(&connection);
     let patience = set_patience(&connection);
@@ -166,8 +166,10 @@ fn move_data(
 ) -> io::Result<()> {
     let kind = guide.work.spec.kind;
     match (connection, guide.work.part, kind) {
-        (Connection::Udp(socket), Part::Active, _) => datagrams::send(socket, guide, seconds),
-        (Connection::Udp(socket), Part::Passive, _) => datagrams::receive(socket, guide, seconds),
+        (Connection::Udp(socket), EndRole::Active, _) => datagrams::send(socket, guide, seconds),
+        (Connection::Udp(socket), EndRole::Passive, _) => {
+            datagrams::receive(socket, guide, seconds)
+        }
         (Connection::Tcp(socket), part, LoadKind::Stream) => {
             stream::move_stream(socket, part, sending, guide, seconds)
         }

@@ -43,15 +43,15 @@ fn run_with(
     allowance: Option<u64>,
 ) -> FlowReport {
     let (active, passive): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
-    let work = |part, allowance: Option<u64>| Work {
+    let work = |part, allowance: Option<u64>| EndWork {
         spec: spec.clone(),
         part,
         stop: Arc::default(),
         allowance: allowance.map(|bytes| Arc::new(AtomicU64::new(bytes))),
     };
     std::thread::scope(|scope| {
-        let receiving = scope.spawn(move || carry_out(passive, &work(Part::Passive, None)));
-        let sender = carry_out(active, &work(Part::Active, allowance));
+        let receiving = scope.spawn(move || carry_out(passive, &work(EndRole::Passive, None)));
+        let sender = carry_out(active, &work(EndRole::Active, allowance));
         let receiver = receiving.join().unwrap();
         FlowReport { sender, receiver }
     })
@@ -183,9 +183,9 @@ fn a_raised_stop_ends_a_load_that_nobody_serves() {
         measure_ns: 3_600_000_000_000,
         ..LoadSpec::stream(1)
     };
-    let work = Work {
+    let work = EndWork {
         spec,
-        part: Part::Active,
+        part: EndRole::Active,
         stop: Arc::new(AtomicBool::new(true)),
         allowance: None,
     };

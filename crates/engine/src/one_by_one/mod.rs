@@ -84,7 +84,7 @@ impl OneByOneFacts {
 
 /// A target on which operations are carried out one at a time.
 pub struct OneByOne {
-    way: Way,
+    way: TimedEngine,
     stream: AccessStream,
     buffers: Buffers,
     payload: Option<PayloadPool>,
@@ -97,7 +97,7 @@ pub struct OneByOne {
 }
 
 /// Real time or a simulated drive's.
-enum Way {
+enum TimedEngine {
     Null(Null, HostClock),
     Host(Synchronous<Psync>, HostClock),
     Virtual(Box<Simulated>, VirtualClock),
@@ -153,7 +153,7 @@ impl OneByOne {
             unwritten_permille: Some(0),
             files: Vec::new(),
         };
-        let way = Way::Host(engine, HostClock::new());
+        let way = TimedEngine::Host(engine, HostClock::new());
         Ok(OneByOne::assemble(job, way, stream, buffers, facts))
     }
 
@@ -171,14 +171,14 @@ impl OneByOne {
                 let shared = Rc::new(RefCell::new(SharedDrive::new(drive, 1)));
                 let payload = PayloadFacts::new(&workload.payload, job.seed, 0);
                 let engine = Simulated::new(shared, 0, clock.clone(), payload, SLOTS);
-                Way::Virtual(Box::new(engine), clock)
+                TimedEngine::Virtual(Box::new(engine), clock)
             }
-            EngineKind::Null => Way::Null(Null::new(SLOTS), HostClock::new()),
+            EngineKind::Null => TimedEngine::Null(Null::new(SLOTS), HostClock::new()),
             _ => {
                 let files = plan.opener.open_for(&plan.layout, 0)?;
                 let engine =
                     Synchronous::new(Psync::new(files, workload.sync.call), buffers.view());
-                Way::Host(engine, HostClock::new())
+                TimedEngine::Host(engine, HostClock::new())
             }
         };
         let mut notes = plan.fallbacks.clone();
@@ -199,7 +199,7 @@ impl OneByOne {
 
     fn assemble(
         job: &Job,
-        way: Way,
+        way: TimedEngine,
         stream: AccessStream,
         buffers: Buffers,
         facts: OneByOneFacts,
@@ -229,7 +229,7 @@ impl OneByOne {
     /// Whether time is a simulated drive's, which passes only by operations
     /// and [`OneByOne::rest_until`].
     pub fn is_simulated(&self) -> bool {
-        matches!(self.way, Way::Virtual(..))
+        matches!(self.way, TimedEngine::Virtual(..))
     }
 
     /// Time since the target was opened, nanoseconds.
@@ -240,7 +240,7 @@ impl OneByOne {
     /// Lets a simulated drive rest until this time since the opening. Does
     /// nothing for real targets, whose caller waits.
     pub fn rest_until(&mut self, at_ns: u64) {
-        if let Way::Virtual(_, clock) = &self.way {
+        if let TimedEngine::Virtual(_, clock) = &self.way {
             clock.advance_to(self.opened_ns.saturating_add(at_ns));
         }
     }
@@ -287,8 +287,8 @@ impl OneByOne {
 
     fn clock_ns(&self) -> u64 {
         match &self.way {
-            Way::Null(_, clock) | Way::Host(_, clock) => clock.now(),
-            Way::Virtual(_, clock) => clock.now(),
+            TimedEngine::Null(_, clock) | TimedEngine::Host(_, clock) => clock.now(),
+            TimedEngine::Virtual(_, clock) => clock.now(),
         }
     }
 
@@ -297,9 +297,9 @@ impl OneByOne {
         self.ended.clear();
         let ended = &mut self.ended;
         let (started_ns, ended_ns, done) = match &mut self.way {
-            Way::Null(engine, clock) => on_host(engine, clock, op, ended),
-            Way::Host(engine, clock) => on_host(engine, clock, op, ended),
-            Way::Virtual(engine, clock) => in_virtual_time(engine, clock, op, ended),
+            TimedEngine::Null(engine, clock) => on_host(engine, clock, op, ended),
+            TimedEngine::Host(engine, clock) => on_host(engine, clock, op, ended),
+            TimedEngine::Virtual(engine, clock) => in_virtual_time(engine, clock, op, ended),
         };
         let result = match done {
             Ok(()) => ended.first().map_or(-libc::EIO, |end| end.result),

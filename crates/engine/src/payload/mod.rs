@@ -33,7 +33,7 @@ const DECK: u64 = 100;
 /// bytes in the same order.
 #[derive(Debug, Clone)]
 pub struct PayloadPool {
-    source: Source,
+    source: PayloadSource,
     key: u64,
     /// Number of the next block.
     next: u64,
@@ -41,7 +41,7 @@ pub struct PayloadPool {
 }
 
 #[derive(Debug, Clone)]
-enum Source {
+enum PayloadSource {
     Pool {
         words: Box<[u64]>,
         /// Random bytes at the start of each full piece.
@@ -60,17 +60,16 @@ impl PayloadPool {
                 let mut rng = Rng::new(key);
                 let share = usize::from(payload.compress_percent.min(100));
                 let random_bytes = PIECE_BYTES - PIECE_BYTES * share / 100;
-                Source::Pool {
+                PayloadSource::Pool {
                     words: (0..POOL_WORDS).map(|_| rng.next_u64()).collect(),
                     random_bytes: random_bytes.max(LEAST_RANDOM_BYTES),
                 }
             }
-            Content::Zeros => Source::Repeated(vec![0]),
-            Content::Bytes(bytes) if bytes.is_empty() => Source::Repeated(vec![0]),
-            Content::Bytes(bytes) => Source::Repeated(bytes.clone()),
-            Content::Parts(_) => {
-                Tile::of(&payload.content).map_or(Source::Repeated(vec![0]), Source::Tiled)
-            }
+            Content::Zeros => PayloadSource::Repeated(vec![0]),
+            Content::Bytes(bytes) if bytes.is_empty() => PayloadSource::Repeated(vec![0]),
+            Content::Bytes(bytes) => PayloadSource::Repeated(bytes.clone()),
+            Content::Parts(_) => Tile::of(&payload.content)
+                .map_or(PayloadSource::Repeated(vec![0]), PayloadSource::Tiled),
         };
         PayloadPool {
             source,
@@ -105,9 +104,9 @@ impl PayloadPool {
     pub(crate) fn fill_part(&mut self, number: u64, offset: u64, from: usize, part: &mut [u8]) {
         debug_assert!(from.is_multiple_of(PIECE_BYTES));
         match &self.source {
-            Source::Repeated(bytes) => repeat(bytes, from, part),
-            Source::Tiled(tile) => tile.fill(offset, from, part),
-            Source::Pool {
+            PayloadSource::Repeated(bytes) => repeat(bytes, from, part),
+            PayloadSource::Tiled(tile) => tile.fill(offset, from, part),
+            PayloadSource::Pool {
                 words,
                 random_bytes,
             } => {
@@ -175,7 +174,13 @@ fn fill_from_pool(words: &[u64], random_bytes: usize, block_key: u64, first: u64
         let places = words.len() - PIECE_BYTES / 8;
         let start = (piece_key >> 32) as usize % places;
         let key = splitmix64(piece_key);
+        // The same range of the pool for no two pieces in a row, and never across its
+        // end: a piece that wrapped would repeat the start of another.
         let source = &words[start..start + head.len().div_ceil(8)];
+        debug_assert!(
+            !source.is_empty(),
+            "a piece of {random} bytes without any at random"
+        );
         let mut whole = head.chunks_exact_mut(8);
         for (out, word) in (&mut whole).zip(source) {
             out.copy_from_slice(&(word ^ key).to_le_bytes());
@@ -194,12 +199,15 @@ fn repeat(bytes: &[u8], from: usize, part: &mut [u8]) {
         part.fill(*byte);
         return;
     }
+    debug_assert!(!bytes.is_empty(), "nothing to repeat");
     let first = bytes.len().min(part.len());
     let once = bytes.iter().cycle().skip(from % bytes.len());
     for (byte, repeated) in part[..first].iter_mut().zip(once) {
         *byte = *repeated;
     }
     let mut done = first;
+    // What is there is a whole number of repetitions until the last copy, so that the
+    // copies join without a seam.
     while done < part.len() {
         let more = done.min(part.len() - done);
         part.copy_within(..more, done);
@@ -234,7 +242,10 @@ impl Duplicates {
     fn original_of(&mut self, mut number: u64) -> u64 {
         while self.repeats(number) {
             let draw = u128::from(derive_seed(!self.key, number));
-            number = ((draw * u128::from(number)) >> 64) as u64;
+            let original = ((draw * u128::from(number)) >> 64) as u64;
+            // Strictly earlier, or the search would go round in a circle.
+            debug_assert!(original < number, "block {number} repeats {original}");
+            number = original;
         }
         number
     }

@@ -9,7 +9,8 @@ use fathom_model::sample::Halves;
 use fathom_model::{ErrorClass, Histogram, OpKind, OpSample, Phase, Sample};
 
 use super::details::OpLog;
-use super::interval::{Exchange, Shape, Span};
+use super::interval::{Exchange, Span};
+use super::shape::Shape;
 
 /// Stops of the whole process: end (from the start of the load) and length.
 #[derive(Debug, Default)]
@@ -107,7 +108,7 @@ type Key = (Phase, u32);
 
 /// How far the intervals of one worker have been taken.
 #[derive(Debug)]
-struct Source {
+struct WorkerIntervals {
     exchange: Arc<Exchange>,
     next: u64,
     reached: Option<Key>,
@@ -120,7 +121,7 @@ struct Source {
 #[derive(Debug)]
 pub(crate) struct Collector {
     shape: Shape,
-    sources: Vec<Source>,
+    sources: Vec<WorkerIntervals>,
     pending: BTreeMap<Key, Pending>,
     stalls: Arc<Stalls>,
 }
@@ -135,7 +136,7 @@ impl Collector {
             shape,
             sources: exchanges
                 .into_iter()
-                .map(|exchange| Source {
+                .map(|exchange| WorkerIntervals {
                     exchange,
                     next: 0,
                     reached: None,
@@ -204,7 +205,14 @@ impl Collector {
                 self.take_log(i, &exchange, exchange.logged(buffer), span);
                 exchange.release(buffer);
                 self.sources[i].next += 1;
-                self.sources[i].reached = Some((span.phase, span.index));
+                let reached = Some((span.phase, span.index));
+                // What `drain` gives out is complete only if no worker goes back.
+                debug_assert!(
+                    self.sources[i].reached < reached,
+                    "{reached:?} after {:?}",
+                    self.sources[i].reached
+                );
+                self.sources[i].reached = reached;
             }
             self.sources[i].ended |= ended;
         }
@@ -213,6 +221,7 @@ impl Collector {
     /// Gives the interval what its worker logged until its end.
     fn take_log(&mut self, source: usize, exchange: &Exchange, to: u64, span: Span) {
         let from = std::mem::replace(&mut self.sources[source].logged, to);
+        debug_assert!(from <= to, "a log that shrinks from {from} to {to}");
         if let Some(log) = exchange.log()
             && let Some(pending) = self.pending.get_mut(&(span.phase, span.index))
         {
@@ -236,6 +245,11 @@ impl Collector {
         // The end so far is kept in the duration until the sample is finished.
         let end_ns = (sample.start_ns + sample.duration_ns).max(span.end_ns);
         sample.start_ns = sample.start_ns.min(span.start_ns);
+        debug_assert!(
+            sample.start_ns <= end_ns,
+            "an interval from {} to {end_ns}",
+            sample.start_ns
+        );
         sample.duration_ns = end_ns - sample.start_ns;
         sample.workers += 1;
         let (in_flight_ns, stall_ns) = exchange.load(buffer);

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use fathom_model::recording::MOST_LOGGED_OPS;
 use fathom_model::{OpKind, Operation, Recording};
 
-use crate::arena::{Table, Zeroed};
+use crate::arena::{SharedTable, Zeroed};
 
 // SAFETY: an atomic; zero is 0.
 unsafe impl Zeroed for AtomicU64 {}
@@ -56,13 +56,13 @@ impl Default for Detail {
 /// cells.
 #[derive(Debug)]
 pub(crate) struct Squares {
-    cells: Table<AtomicU64>,
+    cells: SharedTable<AtomicU64>,
 }
 
 impl Squares {
     pub(crate) fn new(histograms: usize) -> io::Result<Squares> {
         Ok(Squares {
-            cells: Table::new(2 * histograms)?,
+            cells: SharedTable::new(2 * histograms)?,
         })
     }
 
@@ -88,7 +88,7 @@ impl Squares {
 /// One entry of the log.
 #[derive(Debug)]
 #[repr(C)]
-struct Entry {
+struct LoggedOperation {
     /// Kind (8 bits), file (24 bits), length (32 bits).
     what: AtomicU64,
     offset: AtomicU64,
@@ -98,15 +98,15 @@ struct Entry {
 }
 
 // SAFETY: atomics only, without padding; zero is a read of nothing.
-unsafe impl Zeroed for Entry {}
+unsafe impl Zeroed for LoggedOperation {}
 
-const _: () = assert!(size_of::<Entry>() == 5 * 8);
+const _: () = assert!(size_of::<LoggedOperation>() == 5 * 8);
 
 /// The log of one worker: filled once from its start, never wrapped.
 #[derive(Debug)]
 pub(crate) struct OpLog {
     worker: u32,
-    entries: Table<Entry>,
+    entries: SharedTable<LoggedOperation>,
     written: AtomicU64,
     missed: AtomicU64,
 }
@@ -115,7 +115,7 @@ impl OpLog {
     pub(crate) fn new(worker: u32, entries: u32) -> io::Result<OpLog> {
         Ok(OpLog {
             worker,
-            entries: Table::new(entries as usize)?,
+            entries: SharedTable::new(entries as usize)?,
             written: AtomicU64::new(0),
             missed: AtomicU64::new(0),
         })
@@ -129,6 +129,7 @@ impl OpLog {
             self.missed.store(missed + 1, Relaxed);
             return;
         };
+        // More files cannot be told apart in 24 bits; none of the others is hurt.
         let file = u64::from(operation.file) & 0xff_ffff;
         let what = (operation.kind as u64) << 56 | file << 32 | u64::from(operation.bytes);
         entry.what.store(what, Relaxed);
@@ -151,6 +152,7 @@ impl OpLog {
 
     /// The entries `from..to`.
     pub(crate) fn entries(&self, from: u64, to: u64) -> impl Iterator<Item = Operation> + '_ {
+        debug_assert!(from <= to, "entries {from} to {to}");
         let to = to.min(self.written()) as usize;
         let entries = self.entries.get(from as usize..to).unwrap_or_default();
         entries.iter().map(|entry| {

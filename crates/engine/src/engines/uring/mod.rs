@@ -11,7 +11,7 @@
 mod enter;
 mod setup;
 
-pub(crate) use setup::probe;
+pub(crate) use setup::{NoUring, probe};
 
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -107,14 +107,22 @@ impl Uring {
         if buffer < self.buffers_per_region {
             0
         } else {
-            (buffer / self.buffers_per_region) as u16
+            let region = buffer / self.buffers_per_region;
+            debug_assert!(u16::try_from(region).is_ok(), "region {region}");
+            region as u16
         }
     }
 
     /// One system call: hands over what is queued and waits for `min`.
     #[inline]
     fn enter(&mut self, min: u32, timeout_ns: Option<u64>) -> Result<(), Broken> {
-        self.queued -= self.enter.call(self.queued, min, timeout_ns)?;
+        let taken = self.enter.call(self.queued, min, timeout_ns)?;
+        debug_assert!(
+            taken <= self.queued,
+            "the kernel took {taken} entries of {}",
+            self.queued
+        );
+        self.queued -= taken;
         Ok(())
     }
 
@@ -158,6 +166,12 @@ impl Uring {
 /// return 0 on success the length that this stands for.
 #[inline]
 fn user_data(op: &Op) -> u64 {
+    // A completion has 31 bits for a count, and the top one marks it.
+    debug_assert!(
+        op.kind != OpKind::Trim || op.len <= i32::MAX as u32,
+        "{} bytes at once",
+        op.len
+    );
     match op.kind {
         OpKind::Trim => 1 << 63 | u64::from(op.len & i32::MAX as u32) << 32 | u64::from(op.slot),
         _ => u64::from(op.slot),

@@ -15,18 +15,28 @@ use crate::open::{OpenMode, WorkerFiles};
 /// Longest region that the kernel registers as one buffer.
 const MAX_REGION_BYTES: usize = 1 << 30;
 
-/// Why io_uring cannot be used here; `Ok` if it can.
-pub(crate) fn probe() -> Result<(), String> {
+/// Why io_uring cannot be used here.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoUring {
+    #[error("this kernel's io_uring cannot wait with a timeout (before 5.11)")]
+    NoTimeout,
+    #[error("this kernel has no io_uring")]
+    Missing,
+    #[error("io_uring is forbidden here (sysctl kernel.io_uring_disabled, or a seccomp filter)")]
+    Forbidden,
+    #[error("io_uring does not work here ({0})")]
+    Broken(io::Error),
+}
+
+/// Whether io_uring can be used here.
+pub(crate) fn probe() -> Result<(), NoUring> {
     match IoUring::new(2) {
         Ok(ring) if ring.params().is_feature_ext_arg() => Ok(()),
-        Ok(_) => Err("this kernel's io_uring cannot wait with a timeout (before 5.11)".to_owned()),
+        Ok(_) => Err(NoUring::NoTimeout),
         Err(error) => Err(match error.raw_os_error() {
-            Some(libc::ENOSYS) => "this kernel has no io_uring".to_owned(),
-            Some(libc::EPERM | libc::EACCES) => {
-                "io_uring is forbidden here (sysctl kernel.io_uring_disabled, or a seccomp filter)"
-                    .to_owned()
-            }
-            _ => format!("io_uring does not work here ({error})"),
+            Some(libc::ENOSYS) => NoUring::Missing,
+            Some(libc::EPERM | libc::EACCES) => NoUring::Forbidden,
+            _ => NoUring::Broken(error),
         }),
     }
 }
