@@ -7,103 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use fathom_model::histogram::{BUCKETS, bucket_of};
 use fathom_model::{ErrorClass, OpKind, Phase};
 
-use super::details::{Detail, OpLog, Squares, Used};
-use super::recorder::INTERVAL_NS;
-use crate::arena::{Table, Zeroed};
+use super::details::{OpLog, Squares, Used};
+use super::shape::Shape;
+use crate::arena::{SharedTable, Zeroed};
 
-/// Buffers per worker beyond those that fill up in a second. Two are in turn
-/// in use while the collector keeps up; the others cost no memory until it lags.
-const SPARE_INTERVALS: usize = 5;
-
-const NO_HISTOGRAM: u8 = u8::MAX;
 const CLASSES: usize = ErrorClass::ALL.len();
-
-/// Which kinds of operations and which histograms a trial has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shape {
-    kinds: Vec<OpKind>,
-    open_loop: bool,
-    service: [u8; OpKind::ALL.len()],
-    detail: Detail,
-}
-
-impl Shape {
-    pub(crate) fn new(kinds: Vec<OpKind>, open_loop: bool) -> Shape {
-        let mut service = [NO_HISTOGRAM; OpKind::ALL.len()];
-        for (i, kind) in kinds.iter().enumerate() {
-            service[kind.index()] = i as u8;
-        }
-        Shape {
-            kinds,
-            open_loop,
-            service,
-            detail: Detail::default(),
-        }
-    }
-
-    /// The same with more recorded.
-    pub(crate) fn with(self, detail: Detail) -> Shape {
-        Shape { detail, ..self }
-    }
-
-    /// What is recorded beyond counts and histograms.
-    pub(crate) fn detail(&self) -> Detail {
-        self.detail
-    }
-
-    /// Interval buffers of a worker.
-    pub(crate) fn intervals(&self) -> usize {
-        SPARE_INTERVALS + (INTERVAL_NS / self.detail.interval_ns.max(1)) as usize
-    }
-
-    pub(crate) fn kinds(&self) -> &[OpKind] {
-        &self.kinds
-    }
-
-    pub(crate) fn open_loop(&self) -> bool {
-        self.open_loop
-    }
-
-    /// Index of the histogram of service latencies of a kind.
-    #[inline]
-    pub(crate) fn service(&self, kind: OpKind) -> usize {
-        self.service[kind.index()] as usize
-    }
-
-    /// Index of the histogram of response latencies of a kind.
-    #[inline]
-    pub(crate) fn response(&self, kind: OpKind) -> usize {
-        self.kinds.len() + self.service(kind)
-    }
-
-    /// Index of the histogram of latenesses.
-    pub(crate) fn lateness(&self) -> usize {
-        2 * self.kinds.len()
-    }
-
-    fn without_halves(&self) -> usize {
-        if self.open_loop {
-            2 * self.kinds.len() + 1
-        } else {
-            self.kinds.len()
-        }
-    }
-
-    /// Index of the histogram of the first half of service latencies of a
-    /// kind; the one of the second half follows.
-    pub(crate) fn halves(&self, kind: OpKind) -> usize {
-        self.without_halves() + 2 * self.service(kind)
-    }
-
-    pub(crate) fn histograms(&self) -> usize {
-        let halves = if self.detail.halves {
-            2 * self.kinds.len()
-        } else {
-            0
-        };
-        self.without_halves() + halves
-    }
-}
 
 /// Adds without a locked instruction: only one thread ever writes the cell.
 #[inline]
@@ -162,6 +70,8 @@ impl Tally {
         let Some((_, min_ns, max_ns)) = self.extremes() else {
             return;
         };
+        // Only what lies between: clearing every bucket would touch all pages of the
+        // arena once a second, and with them take memory that no latency needed.
         for cell in &self.counts[bucket_of(min_ns)..=bucket_of(max_ns)] {
             cell.store(0, Relaxed);
         }
@@ -237,7 +147,7 @@ pub(crate) struct Exchange {
     shape: Shape,
     histograms: usize,
     intervals: Box<[Interval]>,
-    tallies: Table<Tally>,
+    tallies: SharedTable<Tally>,
     /// Buffer that the worker is writing.
     current: AtomicU32,
     ended: AtomicBool,
@@ -259,7 +169,7 @@ impl Exchange {
             shape,
             histograms,
             intervals: (0..intervals).map(|_| Interval::new(kinds)).collect(),
-            tallies: Table::new(intervals * histograms)?,
+            tallies: SharedTable::new(intervals * histograms)?,
             squares: detail.distributions.then(squares).transpose()?,
             log: (detail.log > 0).then(log).transpose()?,
             current: AtomicU32::new(0),
@@ -274,6 +184,12 @@ impl Exchange {
 
     #[inline]
     fn tally(&self, buffer: usize, histogram: usize) -> &Tally {
+        // The table is one row of histograms behind the other: an index too large does
+        // not leave it, it counts in another second.
+        debug_assert!(
+            histogram < self.histograms && buffer < self.intervals.len(),
+            "histogram {histogram} of buffer {buffer}"
+        );
         &self.tallies[buffer * self.histograms + histogram]
     }
 
@@ -299,6 +215,10 @@ impl Exchange {
     /// Starts an interval in a free buffer.
     pub(crate) fn begin(&self, buffer: usize, sequence: u64, phase: Phase, index: u32, start: u64) {
         let interval = &self.intervals[buffer];
+        debug_assert!(
+            !interval.full.load(Relaxed),
+            "buffer {buffer} is still the collector's"
+        );
         interval.sequence.store(sequence, Relaxed);
         interval.phase.store(phase as u32, Relaxed);
         interval.index.store(index, Relaxed);
@@ -309,6 +229,10 @@ impl Exchange {
     /// Hands a buffer over to the collector.
     pub(crate) fn publish(&self, buffer: usize, end_ns: u64) {
         let interval = &self.intervals[buffer];
+        debug_assert!(
+            interval.start_ns.load(Relaxed) <= end_ns,
+            "an interval ends at {end_ns}, before it began"
+        );
         interval.end_ns.store(end_ns, Relaxed);
         if let Some(log) = &self.log {
             interval.logged.store(log.written(), Relaxed);
@@ -437,7 +361,7 @@ impl Exchange {
     /// its halves.
     pub(crate) fn squares(&self, buffer: usize, histogram: usize) -> Option<u128> {
         let shape = &self.shape;
-        let kept = histogram < shape.kinds.len() || histogram >= shape.without_halves();
+        let kept = histogram < shape.kinds().len() || histogram >= shape.without_halves();
         let squares = self.squares.as_ref().filter(|_| kept)?;
         Some(squares.sum(buffer * self.histograms + histogram))
     }
@@ -473,6 +397,10 @@ impl Exchange {
     /// Empties a full buffer and gives it back to the worker.
     pub(crate) fn release(&self, buffer: usize) {
         let interval = &self.intervals[buffer];
+        debug_assert!(
+            interval.full.load(Relaxed),
+            "buffer {buffer} is the worker's: its counts would be lost"
+        );
         for histogram in 0..self.histograms {
             self.tally(buffer, histogram).clear();
             if let Some(squares) = &self.squares {
@@ -493,6 +421,7 @@ impl Exchange {
         ] {
             cell.store(0, Relaxed);
         }
+        // Last: from here on the worker may count in it.
         interval.full.store(false, Release);
     }
 }

@@ -11,12 +11,14 @@ mod cost;
 mod details;
 mod interval;
 mod recorder;
+mod shape;
 
 pub(crate) use collect::{Collector, Stalls};
 pub use cost::{RecordingCost, measure_recording};
 pub(crate) use details::{Detail, Used};
-pub(crate) use interval::{Exchange, Shape};
+pub(crate) use interval::Exchange;
 pub(crate) use recorder::{Cuts, Recorder};
+pub(crate) use shape::Shape;
 
 #[cfg(test)]
 #[path = "record_tests.rs"]

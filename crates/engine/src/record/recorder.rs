@@ -151,6 +151,12 @@ impl Recorder {
     }
 
     fn switch_to(&mut self, phase: Phase, index: u32, at_ns: u64) {
+        debug_assert!(
+            (phase, index) > (self.phase, self.index) && at_ns >= self.cuts.origin_ns,
+            "{phase:?} {index} at {at_ns} after {:?} {}",
+            self.phase,
+            self.index
+        );
         // Buffers for the phase changes to come are kept back, so that phases
         // never mix however far the collector lags.
         let kept_back = match phase {

@@ -8,7 +8,7 @@
 mod parse;
 mod source;
 
-pub(crate) use source::Source;
+pub(crate) use source::ReplaySource;
 
 use std::io::BufReader;
 use std::os::unix::fs::FileTypeExt;
@@ -23,6 +23,27 @@ use crate::access::Layout;
 
 /// Longest list that may come through a pipe, which is read into memory.
 const PIPED_BYTES_MAX: u64 = 256 << 20;
+
+/// What a recorded list asks of its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedFiles {
+    /// Their names, in the order in which they were added.
+    pub names: Vec<String>,
+    /// Bytes that the largest of them has to have.
+    pub reach_bytes: u64,
+}
+
+/// Reads which files a list names, and how far it reaches into them.
+///
+/// # Errors
+/// It cannot be read, with the place of what is wrong, or holds no operation.
+pub fn listed_files(replay: &Replay) -> Result<ListedFiles, Error> {
+    let recorded = Recorded::read(replay)?;
+    Ok(ListedFiles {
+        reach_bytes: recorded.reach_bytes(),
+        names: recorded.files.into_vec(),
+    })
+}
 
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +84,8 @@ impl Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Recorded {
     pub(crate) ops: Box<[RecordedOp]>,
-    /// Files that were added.
-    pub(crate) files: usize,
+    /// Files that were added, in this order.
+    pub(crate) files: Box<[String]>,
     /// When the list ends, nanoseconds.
     pub(crate) span_ns: u64,
 }
@@ -90,7 +111,7 @@ impl Recorded {
                 parse::parse(BufReader::new(file), &name, replay)
             }
         };
-        let recorded = recorded.map_err(Error::Workload)?;
+        let recorded = recorded.map_err(|error| Error::Workload(error.to_string()))?;
         if recorded.ops.is_empty() {
             return Err(Error::Workload(format!(
                 "{name}: the list holds no operation that is not left out"
@@ -109,15 +130,14 @@ impl Recorded {
             )));
         }
         let files = layout.files_per_worker as usize;
-        if self.files > files && files > 1 {
+        if self.files.len() > files && files > 1 {
             return Err(Error::Workload(format!(
                 "{name}: the list names {} files and there are {files}; give as many, or one to \
                  which all operations go",
-                self.files
+                self.files.len()
             )));
         }
-        let reach = self.ops.iter().map(|op| op.offset + u64::from(op.len));
-        let reach = reach.max().unwrap_or(0);
+        let reach = self.reach_bytes();
         let room = layout.files.first().map_or(0, |file| file.span_bytes);
         if reach > room {
             return Err(Error::Workload(format!(
@@ -128,6 +148,12 @@ impl Recorded {
             )));
         }
         Ok(())
+    }
+
+    /// Where the operation ends that reaches furthest into a file.
+    fn reach_bytes(&self) -> u64 {
+        let ends = self.ops.iter().map(|op| op.offset + u64::from(op.len));
+        ends.max().unwrap_or(0)
     }
 
     /// Whether there are operations of a kind.

@@ -15,6 +15,7 @@
 //! from the start in front of each line.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{BufRead, Read};
 
 use fathom_model::workload::{Replay, ReplayTiming};
@@ -34,21 +35,42 @@ const MAX_US: u64 = 30 * 86_400 * 1_000_000;
 type Word<'a> = (usize, &'a str);
 
 /// What is wrong, and where in the line (from 1).
-struct Fault {
+struct ParseFault {
     column: usize,
     text: String,
 }
 
-fn fault<T>(column: usize, text: impl Into<String>) -> Result<T, Fault> {
-    Err(Fault {
+fn fault<T>(column: usize, text: impl Into<String>) -> Result<T, ParseFault> {
+    Err(ParseFault {
         column,
         text: text.into(),
     })
 }
 
-/// Reads a list. Errors begin with `name:line:column`.
-pub(super) fn parse(input: impl BufRead, name: &str, replay: &Replay) -> Result<Recorded, String> {
-    let mut reading = Reading {
+/// Why a list cannot be replayed, and where.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}:{line}:{column}: {text}")]
+pub(super) struct ListError {
+    name: String,
+    line: u64,
+    column: usize,
+    text: String,
+}
+
+/// Reads a list.
+pub(super) fn parse(
+    input: impl BufRead,
+    name: &str,
+    replay: &Replay,
+) -> Result<Recorded, ListError> {
+    let wrong = |line: u64, fault: ParseFault| ListError {
+        name: name.to_owned(),
+        line,
+        column: fault.column,
+        text: fault.text,
+    };
+    let first = |text: String| ParseFault { column: 1, text };
+    let mut reading = ListParser {
         replay,
         scale: match replay.timing {
             ReplayTiming::Recorded { speed_percent } => 100.0 / speed_percent.max(1e-6),
@@ -56,6 +78,7 @@ pub(super) fn parse(input: impl BufRead, name: &str, replay: &Replay) -> Result<
         },
         version: 0,
         files: HashMap::new(),
+        names: Vec::new(),
         ops: Vec::new(),
         now_us: 0,
     };
@@ -64,7 +87,7 @@ pub(super) fn parse(input: impl BufRead, name: &str, replay: &Replay) -> Result<
     for number in 1u64.. {
         line.clear();
         let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
-        if read.map_err(|error| format!("{name}:{number}:1: {error}"))? == 0 {
+        if read.map_err(|error| wrong(number, first(error.to_string())))? == 0 {
             break;
         }
         let result = match std::str::from_utf8(&line) {
@@ -74,35 +97,37 @@ pub(super) fn parse(input: impl BufRead, name: &str, replay: &Replay) -> Result<
             Ok(text) => reading.line(text),
             Err(error) => fault(error.valid_up_to() + 1, "this is no text"),
         };
-        result.map_err(|fault| format!("{name}:{number}:{}: {}", fault.column, fault.text))?;
+        result.map_err(|fault| wrong(number, fault))?;
     }
     if reading.version == 0 {
-        return Err(format!("{name}:1:1: the list is empty"));
+        return Err(wrong(1, first("the list is empty".to_owned())));
     }
     Ok(Recorded {
-        files: reading.files.len(),
         span_ns: reading.at_ns(),
+        files: reading.names.into_boxed_slice(),
         ops: reading.ops.into_boxed_slice(),
     })
 }
 
-struct Reading<'a> {
+struct ListParser<'a> {
     replay: &'a Replay,
     /// Replayed time over recorded time.
     scale: f64,
     /// 0 until the first line was read.
     version: u8,
     files: HashMap<String, u16>,
+    /// The files in the order in which they were added.
+    names: Vec<String>,
     ops: Vec<RecordedOp>,
     now_us: u64,
 }
 
-impl Reading<'_> {
+impl ListParser<'_> {
     fn at_ns(&self) -> u64 {
         (self.now_us as f64 * 1000.0 * self.scale) as u64
     }
 
-    fn line(&mut self, line: &str) -> Result<(), Fault> {
+    fn line(&mut self, line: &str) -> Result<(), ParseFault> {
         if self.version == 0 {
             return self.header(line);
         }
@@ -124,7 +149,7 @@ impl Reading<'_> {
         }
     }
 
-    fn header(&mut self, line: &str) -> Result<(), Fault> {
+    fn header(&mut self, line: &str) -> Result<(), ParseFault> {
         self.version = match line.split_whitespace().collect::<Vec<_>>().as_slice() {
             ["fio", "version", "2", "iolog"] => 2,
             ["fio", "version", "3", "iolog"] => 3,
@@ -136,7 +161,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn pass(&mut self, word: Word<'_>, us: u64) -> Result<(), Fault> {
+    fn pass(&mut self, word: Word<'_>, us: u64) -> Result<(), ParseFault> {
         if us > MAX_US {
             return fault(word.0, "later than 30 days from the start");
         }
@@ -145,7 +170,7 @@ impl Reading<'_> {
     }
 
     /// `file action`, `file action offset length`.
-    fn action(&mut self, words: &[Word<'_>]) -> Result<(), Fault> {
+    fn action(&mut self, words: &[Word<'_>]) -> Result<(), ParseFault> {
         let [file, action, numbers @ ..] = words else {
             let column = words.first().map_or(1, |(column, _)| *column);
             return fault(column, "expected a file and what is done to it");
@@ -167,23 +192,26 @@ impl Reading<'_> {
         }
     }
 
-    fn add(&mut self, (column, name): Word<'_>) -> Result<(), Fault> {
+    fn add(&mut self, (column, name): Word<'_>) -> Result<(), ParseFault> {
         if self.files.len() == MAX_FILES {
             return fault(column, format!("more than {MAX_FILES} files"));
         }
         let next = self.files.len() as u16;
-        self.files.entry(name.to_owned()).or_insert(next);
+        if let Entry::Vacant(place) = self.files.entry(name.to_owned()) {
+            place.insert(next);
+            self.names.push(name.to_owned());
+        }
         Ok(())
     }
 
-    fn file(&self, (column, name): Word<'_>) -> Result<u16, Fault> {
+    fn file(&self, (column, name): Word<'_>) -> Result<u16, ParseFault> {
         match self.files.get(name) {
             Some(file) => Ok(*file),
             None => fault(column, format!("'{name}' was not added")),
         }
     }
 
-    fn wait(&mut self, action: Word<'_>, numbers: &[Word<'_>]) -> Result<(), Fault> {
+    fn wait(&mut self, action: Word<'_>, numbers: &[Word<'_>]) -> Result<(), ParseFault> {
         let Some(time) = numbers.first() else {
             return fault(action.0, "the microseconds to wait are missing");
         };
@@ -197,7 +225,7 @@ impl Reading<'_> {
         word: Word<'_>,
         numbers: &[Word<'_>],
         action: Action,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ParseFault> {
         let [offset_word, len_word] = numbers else {
             return fault(word.0, format!("a {} needs offset and length", word.1));
         };
@@ -219,11 +247,17 @@ impl Reading<'_> {
         self.push(file, action, offset, len as u32)
     }
 
-    fn flush(&mut self, file: Word<'_>, action: Action) -> Result<(), Fault> {
+    fn flush(&mut self, file: Word<'_>, action: Action) -> Result<(), ParseFault> {
         self.push(file, action, 0, 0)
     }
 
-    fn push(&mut self, file: Word<'_>, action: Action, offset: u64, len: u32) -> Result<(), Fault> {
+    fn push(
+        &mut self,
+        file: Word<'_>,
+        action: Action,
+        offset: u64,
+        len: u32,
+    ) -> Result<(), ParseFault> {
         let number = self.file(file)?;
         if self.replay.skips(action.kind()) {
             return Ok(());
@@ -243,7 +277,7 @@ impl Reading<'_> {
     }
 }
 
-fn number((column, word): Word<'_>, what: &str) -> Result<u64, Fault> {
+fn number((column, word): Word<'_>, what: &str) -> Result<u64, ParseFault> {
     match word.parse() {
         Ok(number) => Ok(number),
         Err(_) => fault(column, format!("'{word}' is not {what}")),

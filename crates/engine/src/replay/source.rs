@@ -11,7 +11,7 @@ use crate::engine::Op;
 
 /// One worker's part of a recorded list.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct ReplaySource {
     recorded: Arc<Recorded>,
     /// Index of the next operation.
     next: usize,
@@ -27,20 +27,20 @@ pub(crate) struct Source {
     usual_call: SyncCall,
 }
 
-impl Source {
+impl ReplaySource {
     pub(crate) fn new(
         recorded: Arc<Recorded>,
         workload: &Workload,
         layout: &Layout,
         worker: u32,
-    ) -> Source {
+    ) -> ReplaySource {
         let files = layout.files_of(worker);
         let divided = layout.shared && workload.data_set.region == WorkerRegion::Split;
         let (first, stride) = match divided {
             true => (worker as usize, workload.workers.max(1) as usize),
             false => (0, 1),
         };
-        let mut source = Source {
+        let mut source = ReplaySource {
             next: first,
             first,
             stride,
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::access::TargetKind;
 
-    fn source(workers: u32, worker: u32, passes: u32) -> Source {
+    fn source(workers: u32, worker: u32, passes: u32) -> ReplaySource {
         let ops = (0..5).map(|n| RecordedOp {
             at_ns: n * 10,
             offset: n * 4096,
@@ -125,7 +125,7 @@ mod tests {
         });
         let recorded = Recorded {
             ops: ops.collect(),
-            files: 1,
+            files: Box::new(["f".to_owned()]),
             span_ns: 100,
         };
         let mut workload = Workload::example("replay");
@@ -133,10 +133,10 @@ mod tests {
         workload.each_worker.passes = Some(passes);
         let path = |n| PathBuf::from(format!("f.{n}"));
         let layout = Layout::new(TargetKind::Device, &workload, 1 << 20, path).unwrap();
-        Source::new(Arc::new(recorded), &workload, &layout, worker)
+        ReplaySource::new(Arc::new(recorded), &workload, &layout, worker)
     }
 
-    fn all(mut source: Source) -> Vec<(u64, u64)> {
+    fn all(mut source: ReplaySource) -> Vec<(u64, u64)> {
         let mut seen = Vec::new();
         while !source.is_over() {
             let due = source.due_ns().unwrap();

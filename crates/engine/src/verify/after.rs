@@ -54,7 +54,7 @@ pub fn verify_after(
     })?;
     let units_per_chunk = (CHUNK_BYTES / ledger.unit_bytes()).max(1);
     let chunks_per_file = ledger.units_per_file().div_ceil(units_per_chunk);
-    let work = crew::Work {
+    let work = crew::CrewWork {
         what: "reading back what was written",
         chunks: chunks_per_file * ledger.files() as u64,
         total_bytes: ledger.units_per_file() * ledger.unit_bytes() * ledger.files() as u64,
@@ -63,7 +63,7 @@ pub fn verify_after(
     let findings = Findings::default();
     let buffer_bytes = units_per_chunk * ledger.unit_bytes() + 2 * PAGE_BYTES as u64;
     let tools = || {
-        Ok(Reader {
+        Ok(BlockReader {
             open: None,
             buffer: AlignedBuffer::new(buffer_bytes as usize),
         })
@@ -85,7 +85,7 @@ pub fn verify_after(
 }
 
 /// One thread's open file and buffer.
-struct Reader {
+struct BlockReader {
     open: Option<(u32, File)>,
     buffer: AlignedBuffer,
 }
@@ -124,7 +124,7 @@ impl Findings {
 fn read_back(
     ledger: &Ledger,
     prepared: &Prepared,
-    reader: &mut Reader,
+    reader: &mut BlockReader,
     file: u32,
     units: std::ops::Range<u64>,
     findings: &Findings,

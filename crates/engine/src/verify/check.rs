@@ -3,14 +3,14 @@
 use super::ledger::Ledger;
 use super::mismatch::{Mismatch, MismatchKind};
 use super::stamp::{Sector, Stamp, sectors};
-use super::state::State;
+use super::state::UnitState;
 use crate::payload::Tile;
 
 /// How much can be asked of a unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Demand {
     /// The state after the read.
-    pub(super) state: State,
+    pub(super) state: UnitState,
     /// Generations that were issued while the read was in flight.
     pub(super) issued_meanwhile: u32,
     /// No write was in flight at any time during the read, and none overlapped
@@ -21,7 +21,7 @@ pub(super) struct Demand {
 impl Demand {
     /// From the states before and after a read. `None`: nothing can be asked.
     #[inline]
-    pub(super) fn between(ledger: &Ledger, before: State, after: State) -> Option<Demand> {
+    pub(super) fn between(ledger: &Ledger, before: UnitState, after: UnitState) -> Option<Demand> {
         let quiet = before == after && after.in_flight == 0;
         let settled = quiet && after.slack == 0;
         if !ledger.knows(before) || !ledger.knows(after) || (ledger.trims && !quiet) {

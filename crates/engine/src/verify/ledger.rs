@@ -9,7 +9,7 @@ use fathom_model::workload::{BlockSizes, Verify};
 use fathom_model::{Job, Workload};
 
 use super::stamp::{SECTOR_BYTES, STAMP_BYTES, Stamp, sectors};
-use super::state::{State, Ticket};
+use super::state::{Ticket, UnitState};
 use crate::Error;
 use crate::access::Layout;
 use crate::payload::Tile;
@@ -133,12 +133,22 @@ impl Ledger {
     /// The unit at an offset, which must be one of an access.
     #[inline]
     pub(super) fn unit_at(&self, offset: u64) -> u64 {
+        // Between two units an access would be checked against the stamps of the first
+        // and change the state of only one.
+        debug_assert!(
+            offset
+                .saturating_sub(self.base)
+                .is_multiple_of(self.unit_bytes),
+            "offset {offset} lies within a unit of {} bytes from {} on",
+            self.unit_bytes,
+            self.base
+        );
         offset.saturating_sub(self.base) / self.unit_bytes
     }
 
     /// Whether data of generation 0 are known to be stamped.
     #[inline]
-    pub(super) fn knows(&self, state: State) -> bool {
+    pub(super) fn knows(&self, state: UnitState) -> bool {
         !state.unknown && (self.prepared || state.generation > state.slack)
     }
 
@@ -150,13 +160,14 @@ impl Ledger {
 
     /// The state of a unit. One outside of the layout is unknown.
     #[inline]
-    pub(super) fn state(&self, file: u32, unit: u64) -> State {
-        let outside = State {
+    pub(super) fn state(&self, file: u32, unit: u64) -> UnitState {
+        let outside = UnitState {
             unknown: true,
-            ..State::default()
+            ..UnitState::default()
         };
-        self.cell(file, unit)
-            .map_or(outside, |cell| State::unpack(cell.load(Ordering::Acquire)))
+        self.cell(file, unit).map_or(outside, |cell| {
+            UnitState::unpack(cell.load(Ordering::Acquire))
+        })
     }
 
     #[inline]
@@ -164,18 +175,18 @@ impl Ledger {
         let Some(cell) = self.cell(file, unit) else {
             return Ticket::unpack(0);
         };
-        let begin = |word| Some(State::unpack(word).begin(trim).0.pack());
+        let begin = |word| Some(UnitState::unpack(word).begin(trim).0.pack());
         // The closure always gives a word, so both arms hold the one before.
         let (Ok(before) | Err(before)) =
             cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, begin);
-        State::unpack(before).begin(trim).1
+        UnitState::unpack(before).begin(trim).1
     }
 
     #[inline]
-    pub(super) fn change(&self, file: u32, unit: u64, change: impl Fn(State) -> State) {
+    pub(super) fn change(&self, file: u32, unit: u64, change: impl Fn(UnitState) -> UnitState) {
         if let Some(cell) = self.cell(file, unit) {
             let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
-                Some(change(State::unpack(word)).pack())
+                Some(change(UnitState::unpack(word)).pack())
             });
         }
     }
@@ -194,6 +205,11 @@ impl Ledger {
     /// Stamps one unit of a block.
     #[inline]
     pub(super) fn stamp_unit(&self, file: u32, offset: u64, generation: u32, unit: &mut [u8]) {
+        debug_assert_eq!(
+            unit.len() as u64,
+            self.unit_bytes,
+            "stamps lie unit by unit"
+        );
         if let Some(tile) = &self.tile {
             tile.fill(offset, 0, unit);
             return;

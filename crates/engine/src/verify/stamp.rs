@@ -47,6 +47,7 @@ impl Stamp {
     /// [`STAMP_BYTES`], as the last thing that is done to it.
     #[inline]
     pub(crate) fn write(&self, sector: &mut [u8]) {
+        // In this order: the checksum covers the stamp too, so that a torn stamp shows.
         sector[8..16].copy_from_slice(&MAGIC.to_le_bytes());
         sector[16..24].copy_from_slice(&self.tag.to_le_bytes());
         sector[24..32].copy_from_slice(&self.offset.to_le_bytes());

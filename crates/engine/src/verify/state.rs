@@ -21,7 +21,7 @@ const IN_FLIGHT_MAX: u32 = 63;
 
 /// The state of one unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct State {
+pub(crate) struct UnitState {
     pub(crate) generation: u32,
     /// Generations before `generation` that may be there instead.
     pub(crate) slack: u32,
@@ -37,10 +37,10 @@ pub(crate) struct Ticket {
     pub(crate) alone: bool,
 }
 
-impl State {
+impl UnitState {
     #[inline]
-    pub(crate) fn unpack(word: u32) -> State {
-        State {
+    pub(crate) fn unpack(word: u32) -> UnitState {
+        UnitState {
             generation: word & GENERATION_MAX,
             slack: (word >> GENERATION_BITS) & SLACK_MAX,
             unknown: word >> 25 & 1 == 1,
@@ -50,6 +50,12 @@ impl State {
 
     #[inline]
     pub(crate) fn pack(self) -> u32 {
+        debug_assert!(
+            self.generation <= GENERATION_MAX
+                && self.slack <= SLACK_MAX
+                && self.in_flight <= IN_FLIGHT_MAX,
+            "a part runs into the bits of the next: {self:?}"
+        );
         self.generation
             | self.slack << GENERATION_BITS
             | u32::from(self.unknown) << 25
@@ -58,13 +64,13 @@ impl State {
 
     /// A write (or trim) is about to be submitted.
     #[inline]
-    pub(crate) fn begin(self, trim: bool) -> (State, Ticket) {
+    pub(crate) fn begin(self, trim: bool) -> (UnitState, Ticket) {
         let generation = self.generation % GENERATION_MAX + 1;
         let ticket = Ticket {
             generation,
             alone: self.in_flight == 0,
         };
-        let state = State {
+        let state = UnitState {
             generation,
             slack: (self.slack + 1).min(SLACK_MAX),
             unknown: self.unknown || trim || self.slack == SLACK_MAX,
@@ -76,7 +82,7 @@ impl State {
 
     /// The write (or trim) with this ticket has come back.
     #[inline]
-    pub(crate) fn end(self, ticket: Ticket, trim: bool, done: bool) -> State {
+    pub(crate) fn end(self, ticket: Ticket, trim: bool, done: bool) -> UnitState {
         let mut state = self;
         if self.in_flight == IN_FLIGHT_MAX {
             state.unknown = true;
@@ -99,8 +105,8 @@ impl State {
 
     /// The write with this ticket was never submitted.
     #[inline]
-    pub(crate) fn cancel(self) -> State {
-        State {
+    pub(crate) fn cancel(self) -> UnitState {
+        UnitState {
             in_flight: match self.in_flight {
                 IN_FLIGHT_MAX => IN_FLIGHT_MAX,
                 n => n.saturating_sub(1),
@@ -131,6 +137,7 @@ impl State {
 impl Ticket {
     #[inline]
     pub(crate) fn pack(self) -> u32 {
+        debug_assert!(self.generation <= GENERATION_MAX, "{self:?}");
         self.generation | u32::from(self.alone) << 31
     }
 
@@ -151,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_lone_write_decides() {
-        let (state, ticket) = State::default().begin(false);
+        let (state, ticket) = UnitState::default().begin(false);
         assert!(state.allows(0, 0) && state.allows(1, 0));
         let state = state.end(ticket, false, true);
         assert!(!state.allows(0, 0) && state.allows(1, 0));
@@ -159,7 +166,7 @@ mod tests {
 
     #[test]
     fn either_of_two_overlapping_writes_may_stay() {
-        let (state, first) = State::default().begin(false);
+        let (state, first) = UnitState::default().begin(false);
         let (state, second) = state.begin(false);
         let state = state.end(second, false, true).end(first, false, true);
         assert!(!state.allows(0, 0) && state.allows(1, 0) && state.allows(2, 0));
@@ -171,7 +178,7 @@ mod tests {
     #[test]
     fn a_failed_write_or_trim_leaves_nothing_known_until_the_next_write() {
         for (trim, done) in [(false, false), (true, true), (true, false)] {
-            let (state, ticket) = State::default().begin(trim);
+            let (state, ticket) = UnitState::default().begin(trim);
             let state = state.end(ticket, trim, done);
             assert!(state.unknown);
             let (state, ticket) = state.begin(false);
@@ -182,14 +189,14 @@ mod tests {
 
     #[test]
     fn a_cancelled_write_keeps_what_was_there() {
-        let (state, _) = State::default().begin(false);
+        let (state, _) = UnitState::default().begin(false);
         let state = state.cancel();
         assert!(state.allows(0, 0) && state.in_flight == 0 && !state.unknown);
     }
 
     #[test]
     fn a_full_counter_never_recovers_and_never_judges() {
-        let mut state = State::default();
+        let mut state = UnitState::default();
         let mut tickets = Vec::new();
         for _ in 0..80 {
             let (next, ticket) = state.begin(false);
@@ -204,9 +211,9 @@ mod tests {
 
     #[test]
     fn generations_turn_over() {
-        let state = State {
+        let state = UnitState {
             generation: GENERATION_MAX,
-            ..State::default()
+            ..UnitState::default()
         };
         let (state, _) = state.begin(false);
         assert_eq!(state.generation, 1);
@@ -216,7 +223,7 @@ mod tests {
     proptest! {
         #[test]
         fn packing_is_lossless(word in any::<u32>()) {
-            prop_assert_eq!(State::unpack(word).pack(), word);
+            prop_assert_eq!(UnitState::unpack(word).pack(), word);
         }
 
         // A disk that applies overlapping writes in any order, each at any
@@ -225,7 +232,7 @@ mod tests {
         fn what_a_disk_may_hold_is_always_allowed(
             steps in prop::collection::vec((0u8..4, any::<u16>(), any::<bool>()), 1..300),
         ) {
-            let mut state = State::default();
+            let mut state = UnitState::default();
             let mut on_disk = 0;
             let mut in_flight: Vec<(Ticket, bool)> = Vec::new();
             for (step, pick, done) in steps {

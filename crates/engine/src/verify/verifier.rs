@@ -7,7 +7,7 @@ use fathom_model::OpKind;
 use super::check::{Demand, check_unit};
 use super::ledger::Ledger;
 use super::mismatch::Mismatch;
-use super::state::{State, Ticket};
+use super::state::{Ticket, UnitState};
 use crate::access::Access;
 
 /// One worker's hands on the ledger. Each operation in flight has a slot.
@@ -47,6 +47,12 @@ impl Verifier {
             return;
         };
         let first_note = slot * self.units_per_slot;
+        // A block too long would write over the notes of the next slot.
+        assert!(
+            (units.end - units.start) as usize <= self.units_per_slot,
+            "{access:?} in a slot for {} units",
+            self.units_per_slot
+        );
         for (n, unit) in units.enumerate() {
             let note = &mut self.notes[first_note + n];
             if access.kind == OpKind::Read {
@@ -104,7 +110,7 @@ impl Verifier {
             return;
         }
         for unit in self.units(access).into_iter().flatten() {
-            self.ledger.change(access.file, unit, State::cancel);
+            self.ledger.change(access.file, unit, UnitState::cancel);
         }
     }
 
@@ -118,7 +124,7 @@ impl Verifier {
         let notes = &self.notes[slot * self.units_per_slot..];
         let pieces = block.chunks_exact(self.ledger.unit_bytes() as usize);
         for ((note, unit), piece) in notes.iter().zip(units).zip(pieces) {
-            let before = State::unpack(*note);
+            let before = UnitState::unpack(*note);
             let after = self.ledger.state(access.file, unit);
             if let Some(demand) = Demand::between(&self.ledger, before, after) {
                 let offset = self.ledger.offset_of(unit);
@@ -137,6 +143,10 @@ impl Verifier {
             _ => false,
         };
         concerned.then(|| {
+            debug_assert!(
+                u64::from(access.bytes).is_multiple_of(self.ledger.unit_bytes()),
+                "the rest of {access:?} would go unchecked"
+            );
             let first = self.ledger.unit_at(access.offset);
             first..first + u64::from(access.bytes) / self.ledger.unit_bytes()
         })

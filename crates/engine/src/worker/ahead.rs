@@ -70,6 +70,7 @@ pub(crate) struct Ahead {
 impl Ahead {
     /// For `depth` slots, which start with the first buffers, and `buffers` in all.
     pub(crate) fn new(depth: u32, buffers: u32) -> Ahead {
+        debug_assert!(buffers >= depth, "{buffers} buffers for {depth} slots");
         let spare: Vec<u32> = (depth..buffers).collect();
         Ahead {
             buffer_of: (0..=depth).collect(),
@@ -105,6 +106,8 @@ impl Ahead {
     /// Gives the next operation and its buffer to a slot.
     fn take(&mut self, slot: u32) -> Option<Access> {
         let next = self.drawn.pop_front()?;
+        // Otherwise the tail of the block before would be written once more.
+        debug_assert!(next.is_complete(), "a block without all of its payload");
         let of_slot = &mut self.buffer_of[slot as usize];
         self.spare.push(std::mem::replace(of_slot, next.buffer));
         Some(next.access)

@@ -138,6 +138,11 @@ impl Budget {
     pub(crate) fn give_back(&mut self) {
         let ops = std::mem::take(&mut self.ops);
         let bytes = std::mem::take(&mut self.bytes);
+        debug_assert!(
+            (ops == 0 || self.control.ops.is_some())
+                && (bytes == 0 || self.control.bytes.is_some()),
+            "{ops} operations and {bytes} bytes from pools that there are not"
+        );
         for (pool, amount) in [(&self.control.ops, ops), (&self.control.bytes, bytes)] {
             if let Some(pool) = pool {
                 pool.give_back(amount);

@@ -23,7 +23,7 @@ use fathom_model::workload::{RangeSync, SyncCall, SyncPolicy};
 use crate::engine::Op;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum BatchState {
     /// Writes go on.
     Collecting,
     /// The batch is full; its writes or flushes are under way.
@@ -113,7 +113,7 @@ pub(crate) struct Commit {
     due: [bool; 2],
     /// Something will have to be flushed, so writes are followed.
     active: bool,
-    state: State,
+    state: BatchState,
     queued: u32,
     writes_in_flight: u32,
     flushing: bool,
@@ -138,7 +138,7 @@ impl Commit {
             since: [0; 2],
             due: [false; 2],
             active,
-            state: State::Collecting,
+            state: BatchState::Collecting,
             queued: 0,
             writes_in_flight: 0,
             flushing: false,
@@ -158,7 +158,7 @@ impl Commit {
     /// Whether an operation of this kind must wait for the flush.
     #[inline]
     pub(crate) fn blocks(&self, kind: OpKind) -> bool {
-        self.state == State::Closing && kind != OpKind::Read
+        self.state == BatchState::Closing && kind != OpKind::Read
     }
 
     /// A write has been queued.
@@ -174,7 +174,7 @@ impl Commit {
             self.since[n] = self.since[n].wrapping_add(1);
             if self.since[n] == self.rhythm.every[n] {
                 self.due[n] = true;
-                self.state = State::Closing;
+                self.state = BatchState::Closing;
                 self.undrained = self.rhythm.undrained.then_some(file);
             }
         }
@@ -260,7 +260,7 @@ impl Commit {
     /// The next file to be flushed, if a flush is due now.
     #[inline]
     pub(crate) fn next_flush(&mut self) -> Option<u32> {
-        if self.state == State::Collecting || self.flushing {
+        if self.state == BatchState::Collecting || self.flushing {
             return None;
         }
         match self.undrained {
@@ -314,7 +314,7 @@ impl Commit {
     }
 
     fn begin_batch(&mut self) {
-        self.state = State::Collecting;
+        self.state = BatchState::Collecting;
         self.queued = 0;
         for n in 0..2 {
             if std::mem::take(&mut self.due[n]) {
@@ -326,7 +326,7 @@ impl Commit {
     /// No more writes will come: the batch under way is not committed, but a
     /// flush that is due is still carried out.
     pub(crate) fn give_up_batch(&mut self) {
-        if self.state == State::Collecting {
+        if self.state == BatchState::Collecting {
             self.queued = 0;
             self.first_start_ns = None;
         }
@@ -341,7 +341,7 @@ impl Commit {
         self.first_start_ns = None;
         let any = self.active && self.first_dirty().is_some();
         if any {
-            self.state = State::Closing;
+            self.state = BatchState::Closing;
         }
         any
     }
@@ -349,7 +349,7 @@ impl Commit {
     /// Whether a flush is due or under way.
     #[inline]
     pub(crate) fn is_closing(&self) -> bool {
-        self.state == State::Closing
+        self.state == BatchState::Closing
     }
 }
 

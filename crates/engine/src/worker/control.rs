@@ -119,6 +119,12 @@ impl Control {
         let reserve = Reserve::of(workload, depth);
         let workers = u64::from(workload.workers);
         let Bounds { ops, bytes, .. } = workload.bounds;
+        // A pool that wrapped below zero would never be used up.
+        assert!(
+            ops.is_none_or(|ops| reserve.ops * workers <= ops)
+                && bytes.is_none_or(|bytes| reserve.bytes * workers <= bytes),
+            "{workers} workers keep back {reserve:?} each, more than there is"
+        );
         Control {
             reason: AtomicU8::new(0),
             unbounded: AtomicU32::new(workload.workers),

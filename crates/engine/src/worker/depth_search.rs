@@ -69,6 +69,12 @@ impl DepthSearch {
     }
 
     fn judge(&mut self, now_ns: u64) -> bool {
+        debug_assert!(
+            self.ops > 0 && self.over <= self.ops,
+            "{} of {} operations took too long",
+            self.over,
+            self.ops
+        );
         let within = (self.ops - self.over) as f64 * 100.0 / self.ops as f64;
         let kept = within >= self.target.percentile;
         (self.ops, self.over, self.window_ns) = (0, 0, Some(now_ns));
@@ -85,6 +91,12 @@ impl DepthSearch {
             self.good = self.good.min(before.saturating_sub(1));
             self.depth = (self.good + (before - self.good) / 2).max(1);
         }
+        debug_assert!(
+            (1..=self.most).contains(&self.depth),
+            "a depth of {} of at most {}",
+            self.depth,
+            self.most
+        );
         self.found |= self.depth == before;
         self.found && !self.target.goes_on
     }

@@ -16,29 +16,29 @@ use fathom_model::workload::Flow;
 /// How long a worker that is ahead waits, where nothing is said.
 const USUAL_PAUSE_NS: u64 = 50_000;
 
-static FLOWS: Mutex<BTreeMap<u32, Weak<Shared>>> = Mutex::new(BTreeMap::new());
+static FLOWS: Mutex<BTreeMap<u32, Weak<FlowTotals>>> = Mutex::new(BTreeMap::new());
 
 /// What all workers of a flow have done, and their weights.
 #[derive(Debug, Default)]
-struct Shared {
+struct FlowTotals {
     done: AtomicU64,
     weight: AtomicU64,
 }
 
 /// One worker's part in a flow.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct FlowStep {
     flow: Flow,
     /// From the start of the load on.
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<FlowTotals>>,
     done: u64,
     /// It is ahead, and looks again then.
     waits_until_ns: Option<u64>,
 }
 
-impl Step {
-    pub(crate) fn new(flow: Flow) -> Step {
-        Step {
+impl FlowStep {
+    pub(crate) fn new(flow: Flow) -> FlowStep {
+        FlowStep {
             flow,
             shared: None,
             done: 0,
@@ -52,10 +52,11 @@ impl Step {
         flows.retain(|_, shared| shared.strong_count() > 0);
         let known = flows.get(&self.flow.id).and_then(Weak::upgrade);
         let shared = known.unwrap_or_else(|| {
-            let made = Arc::new(Shared::default());
+            let made = Arc::new(FlowTotals::default());
             flows.insert(self.flow.id, Arc::downgrade(&made));
             made
         });
+        debug_assert!(self.shared.is_none(), "a worker has one weight in its flow");
         shared.weight.fetch_add(self.weight(), AcqRel);
         self.shared = Some(shared);
     }
@@ -106,7 +107,7 @@ impl Step {
     }
 }
 
-impl Drop for Step {
+impl Drop for FlowStep {
     fn drop(&mut self) {
         self.leave();
     }
@@ -116,8 +117,8 @@ impl Drop for Step {
 mod tests {
     use super::*;
 
-    fn step(id: u32, weight: u32) -> Step {
-        let mut step = Step::new(Flow {
+    fn step(id: u32, weight: u32) -> FlowStep {
+        let mut step = FlowStep::new(Flow {
             id,
             weight,
             pause_ns: 7,

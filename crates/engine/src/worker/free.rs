@@ -9,6 +9,7 @@ pub(crate) struct FreeSlots {
     ready: Vec<u32>,
     /// Slots and when they may be used again, in that order.
     thinking: VecDeque<(u32, u64)>,
+    slots: usize,
 }
 
 impl FreeSlots {
@@ -17,6 +18,7 @@ impl FreeSlots {
         FreeSlots {
             ready: (0..slots).rev().collect(),
             thinking: VecDeque::with_capacity(slots as usize),
+            slots: slots as usize,
         }
     }
 
@@ -52,12 +54,24 @@ impl FreeSlots {
     /// Gives a slot back, to be used at once.
     #[inline]
     pub(crate) fn give_back(&mut self, slot: u32) {
+        self.expect_room(slot);
         self.ready.push(slot);
+    }
+
+    /// A slot that comes back twice would be given to two operations, which then
+    /// share a buffer and a start.
+    #[inline]
+    fn expect_room(&self, slot: u32) {
+        debug_assert!(
+            self.ready.len() + self.thinking.len() < self.slots,
+            "slot {slot} was free already"
+        );
     }
 
     /// Gives a slot back, to be used from `ready_ns` on: hardly ever earlier than
     /// one that was given back before.
     pub(crate) fn give_back_thinking(&mut self, slot: u32, ready_ns: u64) {
+        self.expect_room(slot);
         let later = self.thinking.iter().rev();
         let later = later.take_while(|(_, of_other_ns)| *of_other_ns > ready_ns);
         let at = self.thinking.len() - later.count();

@@ -2,7 +2,7 @@
 
 use fathom_model::OpKind;
 
-use super::{Ready, STOP_CHECK_NS, Step, UsedUp, Wait, Worker};
+use super::{FlowStep, Ready, STOP_CHECK_NS, UsedUp, Wait, Worker};
 use crate::clock::Clock;
 use crate::engine::{Broken, Engine, Op, Queued};
 use crate::worker::EndReason;
@@ -298,6 +298,12 @@ impl Worker {
         self.handed_over = true;
         self.pass(now_ns);
         self.in_flight += self.staged.len() as u32;
+        debug_assert!(
+            self.in_flight <= self.depth() + 1,
+            "{} in flight at depth {}, of which one may be a flush",
+            self.in_flight,
+            self.depth()
+        );
         for slot in &self.staged {
             self.visible.in_flight.start(*slot, now_ns);
         }
@@ -373,7 +379,7 @@ impl Worker {
         if let Some(ends_ns) = self.think.ends_ns() {
             return ends_ns;
         }
-        if let Some(until_ns) = self.step.as_ref().and_then(Step::waits_until_ns) {
+        if let Some(until_ns) = self.step.as_ref().and_then(FlowStep::waits_until_ns) {
             return until_ns;
         }
         if self.is_deep_enough(self.in_flight) {

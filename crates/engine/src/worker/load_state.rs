@@ -308,6 +308,12 @@ impl LoadState {
         }
     }
 
+    /// Whether nothing more is begun.
+    #[inline]
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.is_some()
+    }
+
     /// Whether the worker is done.
     #[inline]
     pub(super) fn is_over(&self) -> bool {

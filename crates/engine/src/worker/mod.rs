@@ -38,7 +38,7 @@ pub(crate) use depth_search::DepthSearch;
 pub(crate) use drive::drive;
 pub(crate) use failure::{Failure, class_of};
 pub(crate) use first_done::{FirstDone, Reached};
-pub(crate) use flow::Step;
+pub(crate) use flow::FlowStep;
 pub(crate) use load_state::{Failed, LoadParts, LoadState, Pause, Start};
 pub(crate) use operations::{Draw, Operations, drive_operations};
 pub(crate) use pace::Pace;
@@ -81,7 +81,7 @@ pub(crate) struct Parts {
     pub(crate) think_ns: u64,
     pub(crate) think: Think,
     pub(crate) pairs: bool,
-    pub(crate) step: Option<Step>,
+    pub(crate) step: Option<FlowStep>,
     pub(crate) depth_search: Option<DepthSearch>,
     pub(crate) reads_back: bool,
     pub(crate) ends_when_full: bool,
@@ -164,7 +164,7 @@ pub(crate) struct Worker {
     /// Blocks are trimmed and then written; the slot of the trim in flight.
     pairs: bool,
     trim_slot: Option<u32>,
-    step: Option<Step>,
+    step: Option<FlowStep>,
     depth_search: Option<DepthSearch>,
     /// What was written is read again within the load; and that is all that
     /// is still done.

@@ -30,6 +30,12 @@ impl Pace {
     pub(crate) fn new(rate: &Rate, workers: u32, index: u32, seed: u64, first_bytes: u64) -> Pace {
         let per_worker = rate.per_second / f64::from(workers.max(1));
         let unit_gap_ns = 1e9 / per_worker;
+        // An endless gap would put every start but the first at the end of time, and the
+        // load would be idle without an error.
+        debug_assert!(
+            unit_gap_ns > 0.0 && unit_gap_ns.is_finite(),
+            "gaps of {unit_gap_ns} ns"
+        );
         let mut pace = Pace {
             unit_gap_ns,
             unit: rate.unit,
@@ -86,6 +92,8 @@ impl Pace {
     /// The next intended start.
     #[inline]
     pub(crate) fn next_ns(&self) -> u64 {
+        // From the origin, not from the clock's zero: whole nanoseconds are exact in a
+        // floating-point number for the first 104 days of a load.
         self.origin_ns + self.next_ns as u64
     }
 
