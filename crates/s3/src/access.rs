@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustls::ClientConfig;
 
 use crate::Error;
-use crate::credentials::Found;
+use crate::credentials::FoundKeys;
 use crate::encode;
 use crate::endpoint::Endpoint;
 use crate::payload::Payload;
@@ -22,7 +22,7 @@ pub struct Access {
     /// The bucket of all requests; may be empty.
     pub bucket: String,
     /// Who signs, of each endpoint.
-    pub keys: Vec<Found>,
+    pub keys: Vec<FoundKeys>,
     pub(crate) tls: Option<Arc<ClientConfig>>,
     pub(crate) payload: Arc<dyn Payload>,
     pub(crate) now: fn() -> u64,
@@ -50,7 +50,7 @@ impl Access {
             false => None,
         };
         Ok(Access {
-            keys: vec![Found::default(); endpoints.len()],
+            keys: vec![FoundKeys::default(); endpoints.len()],
             endpoints,
             store,
             bucket: bucket.to_owned(),
@@ -62,7 +62,7 @@ impl Access {
 
     /// Has requests to each endpoint signed by its keys.
     #[must_use]
-    pub fn signed_by(self, keys: Vec<Found>) -> Access {
+    pub fn signed_by(self, keys: Vec<FoundKeys>) -> Access {
         Access { keys, ..self }
     }
 

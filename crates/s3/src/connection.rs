@@ -105,6 +105,12 @@ impl Connection {
     /// Takes up the request whose head is written; gives the body of the one
     /// before.
     pub(crate) fn begin(&mut self, body: Body, sink: Sink, without_body: bool) -> Option<Body> {
+        // The bytes of a request under way would go on as those of another one.
+        debug_assert!(
+            self.state == State::Idle,
+            "a second request while {}",
+            self.doing()
+        );
         let before = std::mem::replace(&mut self.body, body);
         self.sink = sink;
         self.sent = 0;
@@ -147,9 +153,10 @@ impl Connection {
         let head = self.head.len() as u64;
         let framed = self.framing.as_ref().map(Framing::total_bytes);
         let total = head + framed.unwrap_or(self.body.length());
+        debug_assert!(self.sent <= total, "{} bytes of {total}", self.sent);
         while self.sent < total {
-            let body = (&self.body, self.framing.as_ref());
-            match hand_over(link, &self.head, body, self.sent, payload) {
+            let framing = self.framing.as_ref();
+            match hand_over(link, &self.head, &self.body, framing, self.sent, payload) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(taken) => self.sent += taken as u64,
                 Err(error) if must_wait(&error) => return Ok(Step::Wait),
@@ -276,7 +283,8 @@ impl Connection {
 fn hand_over(
     link: &mut Transport,
     head: &[u8],
-    (body, framing): (&Body, Option<&Framing>),
+    body: &Body,
+    framing: Option<&Framing>,
     sent: u64,
     payload: &dyn Payload,
 ) -> io::Result<usize> {

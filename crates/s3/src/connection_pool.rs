@@ -37,19 +37,21 @@ pub struct ConnectionPool {
     epoll: OwnedFd,
     /// Of each endpoint: it signs with that one's keys.
     writers: Vec<Writer>,
-    connections: Vec<Connection>,
+    pub(crate) connections: Vec<Connection>,
     scratch: Vec<u8>,
     events: Vec<epoll::Event>,
-    now: fn() -> u64,
+    pub(crate) now: fn() -> u64,
     check_every_ns: u64,
     next_check_ns: u64,
+    /// When a store was last heard of.
+    pub(crate) heard_ns: u64,
     /// Ended already while they were started.
     early: Vec<Ended>,
     connected: Vec<Connected>,
     /// How long TLS may take to be set up, beside the time of the request.
-    handshake_ns: u64,
+    pub(crate) handshake_ns: u64,
     /// How long a request may take.
-    timeout_ns: u64,
+    pub(crate) timeout_ns: u64,
 }
 
 impl std::fmt::Debug for ConnectionPool {
@@ -86,6 +88,7 @@ impl ConnectionPool {
             check_every_ns: (access.store.timeout_ns / 8)
                 .clamp(*DEADLINE_CHECK_NS.start(), *DEADLINE_CHECK_NS.end()),
             next_check_ns: 0,
+            heard_ns: (access.now)(),
             early: Vec::new(),
             connected: Vec::new(),
             handshake_ns: u64::MAX,
@@ -117,6 +120,13 @@ impl ConnectionPool {
     pub fn tags(&self, connection: usize) -> (&str, &str) {
         let response = &self.connections[connection].response;
         (&response.etag, &response.version)
+    }
+
+    /// Status of the answer that a connection got last, and which bytes of the
+    /// object it says that it holds: the first and the last.
+    pub fn part(&self, connection: usize) -> (u16, Option<(u64, u64)>) {
+        let response = &self.connections[connection].response;
+        (response.status, response.range)
     }
 
     /// The checksum that the request of a connection was sent with.
@@ -183,6 +193,7 @@ impl ConnectionPool {
     /// Starts the request that was made ready.
     pub fn start(&mut self, at: usize, now_ns: u64) {
         let connection = &mut self.connections[at];
+        debug_assert!(connection.state == State::Idle && !connection.has_request);
         connection.start_ns = now_ns;
         connection.deadline_ns = now_ns.saturating_add(self.timeout_ns);
         connection.has_request = true;
@@ -245,6 +256,9 @@ impl ConnectionPool {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
         self.wait(&mut events, timeout_ns, exact);
+        if !events.is_empty() {
+            self.heard_ns = (self.now)();
+        }
         for event in &events {
             let data = event.data.u64();
             let (at, generation) = (data as u32 as usize, (data >> 32) as u32);
@@ -441,13 +455,17 @@ impl ConnectionPool {
     }
 
     /// The connection is free again.
-    fn end(&mut self, at: usize, outcome: Result<(), Fault>) {
+    pub(crate) fn end(&mut self, at: usize, outcome: Result<(), Fault>) {
         let connection = &mut self.connections[at];
         let end_ns = match (&outcome, connection.last_byte_ns) {
             (Ok(()), taken_ns) if taken_ns > 0 => taken_ns,
             _ => (self.now)(),
         };
         // Nobody may have looked at the clock when its time was over.
+        debug_assert!(
+            !connection.has_request || end_ns >= connection.start_ns,
+            "a request ended at {end_ns}, before it began"
+        );
         let late = connection.has_request && end_ns > connection.deadline_ns;
         let outcome = match outcome {
             Ok(()) if late => Err(Fault::timeout("receiving the answer")),
@@ -476,11 +494,5 @@ impl ConnectionPool {
     /// Gives up the request of a connection.
     pub(crate) fn give_up(&mut self, at: usize) {
         self.end(at, Err(Fault::given_up()));
-    }
-
-    /// No request takes longer than this, and setting up TLS no longer than that.
-    pub fn limit(&mut self, request_ns: u64, handshake_ns: u64) {
-        self.timeout_ns = self.timeout_ns.min(request_ns);
-        self.handshake_ns = handshake_ns;
     }
 }

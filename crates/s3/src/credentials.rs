@@ -51,7 +51,7 @@ pub enum KeySource {
 
 /// Keys that were found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundKeys {
     /// `None`: nothing is signed.
     pub credentials: Option<Credentials>,
     /// Where they were found, for people: a profile, the environment, …
@@ -63,7 +63,7 @@ impl KeySource {
     ///
     /// # Errors
     /// When there are none, with the places that were looked at.
-    pub fn find(&self) -> Result<Found, Error> {
+    pub fn find(&self) -> Result<FoundKeys, Error> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         find_with(self, &variable)
     }
@@ -72,10 +72,10 @@ impl KeySource {
 fn find_with(
     source: &KeySource,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Found, Error> {
+) -> Result<FoundKeys, Error> {
     let (file, profile) = match source {
         KeySource::Anonymous => {
-            return Ok(Found {
+            return Ok(FoundKeys {
                 credentials: None,
                 place: "anonymous".to_owned(),
             });
@@ -106,7 +106,7 @@ fn find_with(
             Err(error) => return Err(Error::file("read the credentials file", path)(error)),
         };
         if let Some(found) = in_profile(&text, profile) {
-            return Ok(Found {
+            return Ok(FoundKeys {
                 credentials: Some(found),
                 place: match file {
                     Some(file) => format!("profile {profile} of {file}"),
@@ -122,9 +122,9 @@ fn find_with(
 }
 
 /// Keys in variables of the environment that begin with `prefix`.
-fn of_variables(prefix: &str, variable: &dyn Fn(&str) -> Option<String>) -> Option<Found> {
+fn of_variables(prefix: &str, variable: &dyn Fn(&str) -> Option<String>) -> Option<FoundKeys> {
     let named = |end: &str| variable(&format!("{prefix}_{end}"));
-    Some(Found {
+    Some(FoundKeys {
         credentials: Some(Credentials {
             key_id: named("ACCESS_KEY_ID")?,
             secret: named("SECRET_ACCESS_KEY")?,

@@ -47,11 +47,19 @@ impl Framing {
         for part in [&b"0\r\n"[..], header, b":", sum.as_bytes(), b"\r\n\r\n"] {
             tail.extend_from_slice(part);
         }
-        Framing {
+        let framing = Framing {
             payload_bytes,
             last_line,
             tail,
-        }
+        };
+        // The length is sent ahead. One byte too many makes the store wait for it until
+        // the request times out, one too few cuts off its checksum.
+        let total = framing.total_bytes();
+        debug_assert!(
+            framing.at(total) == Stretch::End && framing.at(total - 1) != Stretch::End,
+            "{payload_bytes} bytes end elsewhere than at {total}"
+        );
+        framing
     }
 
     fn whole_chunks(&self) -> u64 {

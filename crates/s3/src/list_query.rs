@@ -10,7 +10,8 @@ pub const VERSION_BEHIND: char = '\0';
 pub fn list_query(
     query: &mut Vec<u8>,
     prefix: &str,
-    (token, versions): (&str, bool),
+    token: &str,
+    versions: bool,
     keys: u32,
     delimiter: bool,
 ) {
@@ -56,14 +57,14 @@ mod tests {
     #[test]
     fn queries_are_sorted_as_they_are_signed() {
         let mut query = Vec::new();
-        list_query(&mut query, "a/b", ("x=", false), 7, true);
+        list_query(&mut query, "a/b", "x=", false, 7, true);
         let text = String::from_utf8(query.clone()).unwrap();
         let expected = "continuation-token=x%3D&delimiter=%2F&list-type=2&max-keys=7&prefix=a%2Fb";
         assert_eq!(text, expected);
-        list_query(&mut query, "a", ("k", true), 7, false);
+        list_query(&mut query, "a", "k", true, 7, false);
         let text = String::from_utf8(query.clone()).unwrap();
         assert_eq!(text, "key-marker=k&max-keys=7&prefix=a&versions=");
-        list_query(&mut query, "a", ("k\0v", true), 7, false);
+        list_query(&mut query, "a", "k\0v", true, 7, false);
         let text = String::from_utf8(query).unwrap();
         let expected = "key-marker=k&max-keys=7&prefix=a&version-id-marker=v&versions=";
         assert_eq!(text, expected);

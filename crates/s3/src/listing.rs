@@ -15,7 +15,7 @@ use super::connection_pool::ConnectionPool;
 use super::encode;
 use super::fault::Fault;
 use super::list_query::{VERSION_BEHIND, list_query};
-use super::page::{Entry, Listed, NextPage, Page};
+use super::page::{Entry, Listed, NextPage, Page, PageError};
 use super::printable::shown;
 use super::request::{Method, Request, Sink};
 
@@ -39,6 +39,69 @@ pub enum Broken {
     Wrong(String),
     /// The user wants to stop.
     Stopped,
+}
+
+impl From<ListingError> for Broken {
+    fn from(error: ListingError) -> Broken {
+        Broken::Wrong(error.to_string())
+    }
+}
+
+impl From<PageError> for Broken {
+    fn from(error: PageError) -> Broken {
+        Broken::Wrong(error.to_string())
+    }
+}
+
+/// What cannot be right about a listing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ListingError {
+    /// A key that was not asked for.
+    #[error("the store returned keys outside of {prefix} (for example '{}')", shown(.key))]
+    Outside {
+        /// What was asked for.
+        prefix: String,
+        /// What came.
+        key: String,
+    },
+    /// A key that came before.
+    #[error("the listing names '{}' twice", shown(.0))]
+    Twice(String),
+    /// Keys that follow no order.
+    #[error(
+        "the listing is not in order: '{}' comes behind '{}'",
+        shown(.key),
+        shown(.last)
+    )]
+    OutOfOrder {
+        /// What came.
+        key: String,
+        /// What came before it.
+        last: String,
+    },
+    /// More entries than are believed.
+    #[error(
+        "the listing does not end: {entries} {} so far, the last one '{last}'",
+        .what.name()
+    )]
+    TooMany {
+        /// How many came.
+        entries: u64,
+        /// Of what.
+        what: Listed,
+        /// The last of them.
+        last: String,
+    },
+    /// Pages without entries.
+    #[error("the listing does not end: page after page is empty")]
+    EmptyPages,
+    /// Pages in a circle.
+    #[error(
+        "a page of the listing says that the next one begins where an earlier one began ('{}'), so \
+         that it would never end",
+        shown(.0)
+    )]
+    Circle(String),
 }
 
 /// A listing under way.
@@ -102,11 +165,10 @@ impl<'p> Listing<'p> {
             return Ok(None);
         }
         let document = self.ask(pool, access, stops)?;
-        let page = Page::read(&document, self.what);
-        let page = page.map_err(|error| Broken::Wrong(error.to_string()))?;
+        let page = Page::read(&document, self.what)?;
         let ordered = !access.bucket.ends_with(UNORDERED);
-        let entries = self.entries(page.entries, ordered).map_err(Broken::Wrong)?;
-        self.go_on(page.next, &entries).map_err(Broken::Wrong)?;
+        let entries = self.entries(page.entries, ordered)?;
+        self.go_on(page.next, &entries)?;
         Ok(Some(entries))
     }
 
@@ -124,7 +186,8 @@ impl<'p> Listing<'p> {
                 list_query(
                     &mut query,
                     self.prefix,
-                    (&self.token, versions),
+                    &self.token,
+                    versions,
                     PAGE_KEYS,
                     false,
                 );
@@ -153,7 +216,11 @@ impl<'p> Listing<'p> {
     }
 
     /// The entries of a page, if all of them may be there.
-    fn entries(&mut self, page: [Vec<Entry>; 2], ordered: bool) -> Result<Vec<Entry>, String> {
+    fn entries(
+        &mut self,
+        page: [Vec<Entry>; 2],
+        ordered: bool,
+    ) -> Result<Vec<Entry>, ListingError> {
         for (entries, order) in page.iter().zip(&mut self.orders) {
             for entry in entries {
                 is_below(&entry.key, self.prefix)?;
@@ -168,7 +235,7 @@ impl<'p> Listing<'p> {
     }
 
     /// Takes note of a page, and of where the next one begins.
-    fn go_on(&mut self, next: Option<NextPage>, entries: &[Entry]) -> Result<(), String> {
+    fn go_on(&mut self, next: Option<NextPage>, entries: &[Entry]) -> Result<(), ListingError> {
         self.entries += entries.len() as u64;
         let Some(NextPage { token, mark }) = next else {
             self.over = true;
@@ -176,19 +243,18 @@ impl<'p> Listing<'p> {
         };
         if self.entries > self.most {
             let last = entries.last().map(|entry| shown(&entry.key));
-            return Err(format!(
-                "the listing does not end: {} {} so far, the last one '{}'",
-                self.entries,
-                self.what.name(),
-                last.unwrap_or_default()
-            ));
+            return Err(ListingError::TooMany {
+                entries: self.entries,
+                what: self.what,
+                last: last.unwrap_or_default(),
+            });
         }
         self.empty_pages = match entries {
             [] => self.empty_pages + 1,
             _ => 0,
         };
         if self.empty_pages > MOST_EMPTY_PAGES {
-            return Err("the listing does not end: page after page is empty".to_owned());
+            return Err(ListingError::EmptyPages);
         }
         self.token = match (mark, self.what) {
             (Some(mark), Listed::Versions | Listed::Uploads) => {
@@ -199,11 +265,7 @@ impl<'p> Listing<'p> {
         };
         match self.tokens.insert(self.hashes.hash_one(&self.token)) {
             true => Ok(()),
-            false => Err(format!(
-                "a page of the listing says that the next one begins where an earlier one began \
-                 ('{}'), so that it would never end",
-                shown(&self.token)
-            )),
+            false => Err(ListingError::Circle(self.token.clone())),
         }
     }
 }
@@ -240,13 +302,13 @@ pub fn page_of(
 ///
 /// # Errors
 /// That it does not.
-pub fn is_below(key: &str, prefix: &str) -> Result<(), String> {
+pub fn is_below(key: &str, prefix: &str) -> Result<(), ListingError> {
     match key.starts_with(prefix) {
         true => Ok(()),
-        false => Err(format!(
-            "the store returned keys outside of {prefix} (for example '{}')",
-            shown(key)
-        )),
+        false => Err(ListingError::Outside {
+            prefix: prefix.to_owned(),
+            key: key.to_owned(),
+        }),
     }
 }
 
@@ -262,7 +324,7 @@ struct Order {
 
 impl Order {
     /// Takes the next key; keys that must not repeat are `strict`.
-    fn next(&mut self, key: &str, strict: bool) -> Result<(), String> {
+    fn next(&mut self, key: &str, strict: bool) -> Result<(), ListingError> {
         let last = self.last.replace(key.to_owned());
         let Some(last) = last else {
             return Ok(());
@@ -274,12 +336,11 @@ impl Order {
         self.not_by_bytes |= !before(last.as_str().cmp(key));
         self.not_by_folders |= !before(last.split('/').cmp(key.split('/')));
         match self.not_by_bytes && self.not_by_folders {
-            true if last == key => Err(format!("the listing names '{}' twice", shown(key))),
-            true => Err(format!(
-                "the listing is not in order: '{}' comes behind '{}'",
-                shown(key),
-                shown(&last)
-            )),
+            true if last == key => Err(ListingError::Twice(last)),
+            true => Err(ListingError::OutOfOrder {
+                key: key.to_owned(),
+                last,
+            }),
             false => Ok(()),
         }
     }

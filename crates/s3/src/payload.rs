@@ -17,6 +17,7 @@ pub trait Payload: std::fmt::Debug + Send + Sync {
         while done < bytes.len() {
             let piece = self.piece(object, at + done as u64);
             let expected = piece.bytes();
+            debug_assert!(!expected.is_empty(), "no byte of {object} at {at}");
             let length = expected.len().min(bytes.len() - done);
             if bytes[done..done + length] != expected[..length] {
                 return Err(at + done as u64);
@@ -33,6 +34,7 @@ pub trait Payload: std::fmt::Debug + Send + Sync {
             let piece = self.piece(object, at + done);
             let bytes = piece.bytes();
             let most = bytes.len().min((length - done) as usize);
+            debug_assert!(most > 0, "no byte of {object} at {}", at + done);
             to(&bytes[..most]);
             done += most as u64;
         }

@@ -46,6 +46,9 @@ pub(crate) struct Response {
     pub(crate) etag: String,
     /// `x-amz-version-id`.
     pub(crate) version: String,
+    /// First and last byte of the object that the body is, where the answer says so
+    /// (`Content-Range`).
+    pub(crate) range: Option<(u64, u64)>,
     /// `x-amz-bucket-region`: where the bucket is.
     pub(crate) region: String,
     /// The answer has a head and no body: that to HEAD.
@@ -66,6 +69,7 @@ impl Response {
             length: None,
             etag: String::new(),
             version: String::new(),
+            range: None,
             region: String::new(),
             without_body: false,
             sums: false,
@@ -82,6 +86,7 @@ impl Response {
         self.length = None;
         self.etag.clear();
         self.version.clear();
+        self.range = None;
         self.region.clear();
         self.without_body = without_body;
         self.sums = sums;
@@ -273,6 +278,7 @@ impl Response {
                     _ => self.closes,
                 };
             }
+            13 if is("content-range") => self.range = range(value),
             4 if is("etag") && short => {
                 let value = value.strip_prefix(b"\"").unwrap_or(value);
                 let value = value.strip_suffix(b"\"").unwrap_or(value);
@@ -293,6 +299,15 @@ impl Response {
         }
         Ok(())
     }
+}
+
+/// First and last byte of `bytes 0-99/1000`.
+fn range(value: &[u8]) -> Option<(u64, u64)> {
+    let text = std::str::from_utf8(value).ok()?;
+    let (unit, range) = text.split_once(' ')?;
+    let (first, last) = range.split_once('/')?.0.split_once('-')?;
+    let is_bytes = unit.eq_ignore_ascii_case("bytes");
+    is_bytes.then_some((first.trim().parse().ok()?, last.trim().parse().ok()?))
 }
 
 fn part(bytes: &[u8], left: u64) -> &[u8] {
@@ -323,6 +338,21 @@ mod tests {
             }
         }
         Ok((response.status, body, bytes.len() - used))
+    }
+
+    #[test]
+    fn the_range_of_a_part_is_read() {
+        assert_eq!(range(b"bytes 10-19/100"), Some((10, 19)));
+        assert_eq!(range(b"Bytes 0-0/*"), Some((0, 0)));
+        for other in [
+            &b"bytes */100"[..],
+            b"10-19/100",
+            b"lines 1-2/3",
+            b"bytes 1-x/3",
+            b"",
+        ] {
+            assert_eq!(range(other), None);
+        }
     }
 
     #[test]

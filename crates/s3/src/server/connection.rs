@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::listing_fault;
 use super::objects::{Objects, Response};
-use super::request::Request;
+use super::request::ReceivedRequest;
 use super::script::Action;
 use super::transport::Transport;
-use super::{Kind, Shared};
+use super::{ServerKind, Shared};
 
 /// Bytes that a head has at most.
 const MOST_HEAD_BYTES: usize = 64 << 10;
@@ -36,8 +36,8 @@ impl<'s> Connection<'s> {
         let _ = stream.set_nodelay(true);
         let stream = Transport::over(stream, shared.tls.as_ref()).ok()?;
         let zeros = match shared.kind {
-            Kind::Null(bytes) => vec![0; bytes.min(1 << 20) as usize],
-            Kind::Store(_) => Vec::new(),
+            ServerKind::Null(bytes) => vec![0; bytes.min(1 << 20) as usize],
+            ServerKind::Store(_) => Vec::new(),
         };
         Some(Connection {
             stream,
@@ -65,14 +65,14 @@ impl<'s> Connection<'s> {
         };
         let head = String::from_utf8_lossy(&self.held[..end]).into_owned();
         self.held.drain(..end);
-        let Some(mut request) = Request::read(&head) else {
+        let Some(mut request) = ReceivedRequest::read(&head) else {
             self.stream.write_all(
                 b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
             )?;
             return Ok(false);
         };
         self.shared.requests.fetch_add(1, Relaxed);
-        if matches!(self.shared.kind, Kind::Store(_)) {
+        if matches!(self.shared.kind, ServerKind::Store(_)) {
             self.shared.log.signed(&request.key_id);
         }
         let came = Instant::now();
@@ -99,8 +99,8 @@ impl<'s> Connection<'s> {
             _ => {}
         }
         match &self.shared.kind {
-            Kind::Null(bytes) => self.null(&request, *bytes)?,
-            Kind::Store(objects) => {
+            ServerKind::Null(bytes) => self.null(&request, *bytes)?,
+            ServerKind::Store(objects) => {
                 let answer = self.of_store(objects, &mut request, body, action);
                 self.shared.answering.fetch_add(1, AcqRel);
                 let sent = self.answer(&request, &answer, action);
@@ -119,7 +119,7 @@ impl<'s> Connection<'s> {
     fn of_store(
         &self,
         objects: &Objects,
-        request: &mut Request,
+        request: &mut ReceivedRequest,
         body: Vec<u8>,
         action: Option<Action>,
     ) -> Response {
@@ -134,8 +134,30 @@ impl<'s> Connection<'s> {
             Some(Action::Pretend) if removes => {
                 Response::document("<DeleteResult></DeleteResult>".to_owned())
             }
+            Some(Action::Forget) if request.method == "PUT" => Response::status(200),
+            Some(Action::Shorten) if request.method == "PUT" => {
+                let half = body.len() / 2;
+                objects.answer(request, body[..half].to_vec())
+            }
             Some(Action::List(kind)) if request.name() == "LIST" => {
                 listing_fault::list(kind, request, objects, self.shared.requests.load(Relaxed))
+            }
+            Some(Action::OtherRange) => {
+                request.range = request.range.map(|(first, last)| match first {
+                    0 => (1, last.saturating_add(1)),
+                    first => (first - 1, last.saturating_sub(1)),
+                });
+                objects.answer(request, body)
+            }
+            Some(Action::WholeObject) => {
+                request.range = None;
+                objects.answer(request, body)
+            }
+            Some(Action::NoTag) => {
+                let mut answer = objects.answer(request, body);
+                let lines = answer.headers.split_inclusive('\n');
+                answer.headers = lines.filter(|line| !line.starts_with("etag")).collect();
+                answer
             }
             Some(Action::Redirect) => listing_fault::redirect(),
             Some(Action::WrongRegion) => listing_fault::wrong_region(),
@@ -175,7 +197,7 @@ impl<'s> Connection<'s> {
         if length > MOST_BODY_BYTES {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        let keeps = matches!(self.shared.kind, Kind::Store(_));
+        let keeps = matches!(self.shared.kind, ServerKind::Store(_));
         let here = (self.held.len() as u64).min(length) as usize;
         let mut body = Vec::new();
         if keeps {
@@ -200,7 +222,7 @@ impl<'s> Connection<'s> {
 
     fn answer(
         &mut self,
-        request: &Request,
+        request: &ReceivedRequest,
         answer: &Response,
         action: Option<Action>,
     ) -> io::Result<()> {
@@ -246,7 +268,7 @@ impl<'s> Connection<'s> {
     }
 
     /// The answer of a store that takes no time.
-    fn null(&mut self, request: &Request, bytes: u64) -> io::Result<()> {
+    fn null(&mut self, request: &ReceivedRequest, bytes: u64) -> io::Result<()> {
         self.out.clear();
         let listed = request.query.contains("list-type") || request.query.contains("versions");
         let (length, body): (u64, &[u8]) = match request.method.as_str() {
@@ -263,9 +285,13 @@ impl<'s> Connection<'s> {
             }
             _ => (0, b""),
         };
+        let head = match request.range {
+            Some((from, to)) => format!("206 x\r\ncontent-range: bytes {from}-{to}/*"),
+            None => "200 OK".to_owned(),
+        };
         write!(
             self.out,
-            "HTTP/1.1 200 OK\r\netag: \"0\"\r\ncontent-length: {length}\r\n\r\n"
+            "HTTP/1.1 {head}\r\netag: \"0\"\r\ncontent-length: {length}\r\n\r\n"
         )?;
         self.out.extend_from_slice(body);
         let mut left = length - body.len() as u64;

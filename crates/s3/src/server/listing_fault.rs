@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::documents::escaped;
 use super::objects::{Objects, Response};
-use super::request::Request;
+use super::request::ReceivedRequest;
 
 /// Keys of a page that is made up.
 const PAGE: u64 = 5;
@@ -36,6 +36,10 @@ pub enum ListingFault {
     Endless,
     /// Pages without keys follow without end.
     EmptyPages,
+    /// Nothing is listed, as by an index that lags behind.
+    Empty,
+    /// Only the first few keys are listed, as if there were no more.
+    Partial,
     /// The document ends in the middle.
     CutOff,
     /// It is longer than any page.
@@ -55,7 +59,7 @@ pub enum ListingFault {
 }
 
 /// Their names in scripts.
-const NAMES: [(&str, ListingFault); 16] = [
+const NAMES: [(&str, ListingFault); 18] = [
     ("ignore-prefix", ListingFault::IgnorePrefix),
     ("other-prefix", ListingFault::OtherPrefix),
     ("repeat-token", ListingFault::RepeatToken),
@@ -64,6 +68,8 @@ const NAMES: [(&str, ListingFault); 16] = [
     ("negative-sizes", ListingFault::NegativeSizes),
     ("endless", ListingFault::Endless),
     ("empty-pages", ListingFault::EmptyPages),
+    ("empty", ListingFault::Empty),
+    ("partial", ListingFault::Partial),
     ("cut-off", ListingFault::CutOff),
     ("huge", ListingFault::Huge),
     ("odd-keys", ListingFault::OddKeys),
@@ -88,7 +94,7 @@ impl ListingFault {
 /// The answer to a listing; `number` is another for each request.
 pub(super) fn list(
     kind: ListingFault,
-    request: &Request,
+    request: &ReceivedRequest,
     objects: &Objects,
     number: u64,
 ) -> Response {
@@ -115,6 +121,8 @@ pub(super) fn list(
             page(request, &keys, Some(&own(from + ENDLESS_PAGE - 1)))
         }
         ListingFault::EmptyPages => page(request, &[], Some(&format!("page-{number}"))),
+        ListingFault::Empty => page(request, &[], None),
+        ListingFault::Partial => partial(&objects.answer(request, Vec::new())),
         ListingFault::CutOff => {
             let mut answer = page(request, &first(), None);
             answer.body.truncate(answer.body.len() / 2);
@@ -143,6 +151,18 @@ pub(super) fn list(
         }
         ListingFault::Html => Response::document("<html><body>It works!</body></html>".to_owned()),
     }
+}
+
+/// A listing that has forgotten all but its first keys.
+fn partial(whole: &Response) -> Response {
+    let text = String::from_utf8_lossy(&whole.body);
+    let end = "</Contents>";
+    let first = text.match_indices(end).nth(PAGE as usize - 1);
+    let Some((cut, _)) = first else {
+        return whole.clone();
+    };
+    let kept = text[..cut + end.len()].replace("<IsTruncated>true", "<IsTruncated>false");
+    Response::document(kept + "</ListBucketResult>")
 }
 
 /// Where a bucket of another region is.
@@ -215,7 +235,7 @@ fn own_key(prefix: &str, number: u64) -> String {
 }
 
 /// A page of any kind of listing.
-fn page(request: &Request, keys: &[(String, i64)], next: Option<&str>) -> Response {
+fn page(request: &ReceivedRequest, keys: &[(String, i64)], next: Option<&str>) -> Response {
     let asks = |name: &str| request.parameter(name).is_some();
     let (root, entry, more, token) = match (asks("versions"), asks("uploads")) {
         (true, _) => (

@@ -39,7 +39,7 @@ const LOG_WAIT: Duration = Duration::from_secs(1);
 
 /// How the server answers.
 #[derive(Debug)]
-enum Kind {
+enum ServerKind {
     /// Keeps what is put.
     Store(Box<Objects>),
     /// Keeps nothing; a GET brings so many bytes.
@@ -49,7 +49,7 @@ enum Kind {
 /// What all connections of a server share.
 #[derive(Debug)]
 struct Shared {
-    kind: Kind,
+    kind: ServerKind,
     script: Script,
     log: Log,
     tls: Option<Arc<rustls::ServerConfig>>,
@@ -77,7 +77,7 @@ impl StoreServer {
     /// When the address cannot be had.
     pub fn start(address: SocketAddr, most_bytes: u64, script: Script) -> io::Result<StoreServer> {
         let objects = Box::new(Objects::new(most_bytes));
-        StoreServer::listen(address, Kind::Store(objects), script, None)
+        StoreServer::listen(address, ServerKind::Store(objects), script, None)
     }
 
     /// The same over TLS 1.3, with a certificate (its own first, then those
@@ -93,7 +93,7 @@ impl StoreServer {
     ) -> io::Result<StoreServer> {
         let objects = Box::new(Objects::new(most_bytes));
         let config = transport::server_config(chain, key)?;
-        StoreServer::listen(address, Kind::Store(objects), script, Some(config))
+        StoreServer::listen(address, ServerKind::Store(objects), script, Some(config))
     }
 
     /// A store that keeps nothing and answers every GET with `bytes` bytes.
@@ -102,12 +102,12 @@ impl StoreServer {
     /// When no port can be had.
     pub fn null(bytes: u64) -> io::Result<StoreServer> {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        StoreServer::listen(any, Kind::Null(bytes), Script::default(), None)
+        StoreServer::listen(any, ServerKind::Null(bytes), Script::default(), None)
     }
 
     fn listen(
         address: SocketAddr,
-        kind: Kind,
+        kind: ServerKind,
         script: Script,
         tls: Option<Arc<rustls::ServerConfig>>,
     ) -> io::Result<StoreServer> {
@@ -149,7 +149,7 @@ impl StoreServer {
 
     /// From now on every bucket keeps the versions of its objects.
     pub fn keep_versions(&self) {
-        if let Kind::Store(objects) = &self.shared.kind {
+        if let ServerKind::Store(objects) = &self.shared.kind {
             objects.keep_versions();
         }
     }
@@ -185,21 +185,21 @@ impl StoreServer {
     /// Keys that it holds, in order, as `bucket/key`.
     pub fn keys(&self) -> Vec<String> {
         match &self.shared.kind {
-            Kind::Store(objects) => objects.keys(),
-            Kind::Null(_) => Vec::new(),
+            ServerKind::Store(objects) => objects.keys(),
+            ServerKind::Null(_) => Vec::new(),
         }
     }
 
     /// Puts an object there as somebody else would, as `bucket/key`.
     pub fn plant(&self, path: &str, bytes: &[u8]) {
-        if let Kind::Store(objects) = &self.shared.kind {
+        if let ServerKind::Store(objects) = &self.shared.kind {
             objects.plant(path, bytes);
         }
     }
 
     /// Begins an upload as somebody else would, of `bucket/key`.
     pub fn plant_upload(&self, path: &str) {
-        if let Kind::Store(objects) = &self.shared.kind {
+        if let ServerKind::Store(objects) = &self.shared.kind {
             objects.plant_upload(path);
         }
     }
@@ -212,8 +212,8 @@ impl StoreServer {
     /// Uploads that were begun and not ended.
     pub fn uploads(&self) -> usize {
         match &self.shared.kind {
-            Kind::Store(objects) => objects.uploads(),
-            Kind::Null(_) => 0,
+            ServerKind::Store(objects) => objects.uploads(),
+            ServerKind::Null(_) => 0,
         }
     }
 }

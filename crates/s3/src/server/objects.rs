@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::documents::{Removal, escaped, is_retention, part_checksums, removals};
 use super::lock;
-use super::request::Request;
+use super::request::ReceivedRequest;
 use super::versions::{Object, Versions};
 use crate::checksum::Checksum;
 use crate::encode;
@@ -60,7 +60,7 @@ struct Upload {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct StoreData {
     objects: BTreeMap<String, Object>,
     /// Where versions are kept.
     versions: Option<Versions>,
@@ -75,14 +75,14 @@ struct State {
 /// What the store holds.
 #[derive(Debug)]
 pub(super) struct Objects {
-    state: Mutex<State>,
+    state: Mutex<StoreData>,
     most_bytes: u64,
 }
 
 impl Objects {
     pub(super) fn new(most_bytes: u64) -> Objects {
         Objects {
-            state: Mutex::new(State::default()),
+            state: Mutex::new(StoreData::default()),
             most_bytes,
         }
     }
@@ -122,7 +122,7 @@ impl Objects {
     }
 
     /// Carries out a request. A bucket is made by its first object.
-    pub(super) fn answer(&self, request: &Request, body: Vec<u8>) -> Response {
+    pub(super) fn answer(&self, request: &ReceivedRequest, body: Vec<u8>) -> Response {
         let mut state = lock(&self.state);
         let of_bucket = !request.path.trim_end_matches('/').contains('/');
         let has = |name: &str| request.parameter(name).is_some();
@@ -164,7 +164,7 @@ impl Objects {
         }
     }
 
-    fn put(&self, state: &mut State, request: &Request, body: Vec<u8>) -> Response {
+    fn put(&self, state: &mut StoreData, request: &ReceivedRequest, body: Vec<u8>) -> Response {
         let mut object = Object {
             checksum: request.checksum.clone(),
             bytes: Arc::new(body),
@@ -205,7 +205,7 @@ impl Objects {
 }
 
 /// Puts an object in its place; the name of its version.
-fn insert(state: &mut State, path: &str, mut object: Object) -> String {
+fn insert(state: &mut StoreData, path: &str, mut object: Object) -> String {
     state.bytes += object.bytes.len() as u64;
     if let Some(versions) = &mut state.versions {
         versions.put(path, &mut object);
@@ -234,7 +234,7 @@ fn etag(body: &[u8]) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-fn get(state: &State, request: &Request) -> Response {
+fn get(state: &StoreData, request: &ReceivedRequest) -> Response {
     let found = match request.parameter("versionId") {
         None => state.objects.get(&request.path),
         Some(id) => {
@@ -270,7 +270,7 @@ fn get(state: &State, request: &Request) -> Response {
     }
 }
 
-fn keep(state: &mut State, request: &Request, body: &[u8]) -> Response {
+fn keep(state: &mut StoreData, request: &ReceivedRequest, body: &[u8]) -> Response {
     let asks = is_retention(body);
     match (state.objects.contains_key(&request.path), asks == Ok(true)) {
         (false, _) => Response::error(404, "NoSuchKey"),
@@ -282,7 +282,7 @@ fn keep(state: &mut State, request: &Request, body: &[u8]) -> Response {
     }
 }
 
-fn delete(state: &mut State, request: &Request) -> Response {
+fn delete(state: &mut StoreData, request: &ReceivedRequest) -> Response {
     let id = request.parameter("versionId");
     if state.locked.contains(&request.path) && !request.bypasses && id.is_none() {
         return Response::error(403, "AccessDenied");
@@ -303,7 +303,7 @@ fn delete(state: &mut State, request: &Request) -> Response {
 
 /// Removes an object, or marks it as removed where versions are kept. The name
 /// of the mark; `None` when there was nothing.
-fn remove(state: &mut State, path: &str) -> Option<String> {
+fn remove(state: &mut StoreData, path: &str) -> Option<String> {
     state.locked.remove(path);
     state.tags.remove(path);
     let old = state.objects.remove(path)?;
@@ -316,7 +316,7 @@ fn remove(state: &mut State, path: &str) -> Option<String> {
     }
 }
 
-fn remove_version(state: &mut State, path: &str, id: &str) {
+fn remove_version(state: &mut StoreData, path: &str, id: &str) {
     let removed = state.versions.as_mut().and_then(|all| all.remove(path, id));
     if let Some((bytes, latest)) = removed {
         state.bytes -= bytes;
@@ -327,7 +327,7 @@ fn remove_version(state: &mut State, path: &str, id: &str) {
     }
 }
 
-fn delete_many(state: &mut State, request: &Request, body: &[u8]) -> Response {
+fn delete_many(state: &mut StoreData, request: &ReceivedRequest, body: &[u8]) -> Response {
     let Ok(removals) = removals(body) else {
         return Response::error(400, MALFORMED);
     };
@@ -349,7 +349,7 @@ fn delete_many(state: &mut State, request: &Request, body: &[u8]) -> Response {
     Response::document(format!("<DeleteResult>{refused}</DeleteResult>"))
 }
 
-fn begin(state: &mut State, request: &Request) -> Response {
+fn begin(state: &mut StoreData, request: &ReceivedRequest) -> Response {
     state.next_upload += 1;
     let upload = format!("upload-{}", state.next_upload);
     let entry = Upload {
@@ -365,7 +365,7 @@ fn begin(state: &mut State, request: &Request) -> Response {
 
 /// Puts the parts together. Those of an upload with checksums are named with
 /// theirs, as they were sent.
-fn complete(state: &mut State, request: &Request, body: &[u8]) -> Response {
+fn complete(state: &mut StoreData, request: &ReceivedRequest, body: &[u8]) -> Response {
     let name = request.parameter("uploadId").unwrap_or_default();
     let Some(upload) = state.uploads.get(&name) else {
         return Response::error(404, "NoSuchUpload");
@@ -400,7 +400,7 @@ fn complete(state: &mut State, request: &Request, body: &[u8]) -> Response {
     answer
 }
 
-fn list_uploads(state: &State, request: &Request) -> Response {
+fn list_uploads(state: &StoreData, request: &ReceivedRequest) -> Response {
     let start = start_of(request);
     let mut text = "<ListMultipartUploadsResult>".to_owned();
     let mut uploads: Vec<_> = state.uploads.iter().collect();
@@ -419,18 +419,18 @@ fn list_uploads(state: &State, request: &Request) -> Response {
 }
 
 /// `BUCKET/PREFIX` of a listing.
-pub(super) fn start_of(request: &Request) -> String {
+pub(super) fn start_of(request: &ReceivedRequest) -> String {
     let prefix = request.parameter("prefix").unwrap_or_default();
     format!("{}/{prefix}", request.path.trim_end_matches('/'))
 }
 
-pub(super) fn key_of<'p>(path: &'p str, request: &Request) -> Option<&'p str> {
+pub(super) fn key_of<'p>(path: &'p str, request: &ReceivedRequest) -> Option<&'p str> {
     path.strip_prefix(request.path.trim_end_matches('/'))?
         .strip_prefix('/')
 }
 
 /// A page of keys or versions; tokens are the last key of the page before.
-fn list(state: &State, request: &Request, versions: bool) -> Response {
+fn list(state: &StoreData, request: &ReceivedRequest, versions: bool) -> Response {
     let start = start_of(request);
     let most = request.number("max-keys").unwrap_or(1000);
     let marker = if versions {

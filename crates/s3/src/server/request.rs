@@ -6,7 +6,7 @@ use crate::{encode, framing};
 
 /// A request as it was understood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct ReceivedRequest {
     pub(super) method: String,
     /// Decoded, without the leading `/`.
     pub(super) path: String,
@@ -33,20 +33,20 @@ pub(super) struct Request {
     pub(super) key_id: String,
 }
 
-impl Request {
+impl ReceivedRequest {
     /// Reads a head.
-    pub(super) fn read(head: &str) -> Option<Request> {
+    pub(super) fn read(head: &str) -> Option<ReceivedRequest> {
         let mut lines = head.split("\r\n");
         let mut first = lines.next()?.split(' ');
         let (method, target) = (first.next()?, first.next()?);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let decode =
             |text: &str| String::from_utf8_lossy(&encode::unpercent(text.as_bytes())).into_owned();
-        let mut request = Request {
+        let mut request = ReceivedRequest {
             method: method.to_owned(),
             path: decode(path).trim_start_matches('/').to_owned(),
             query: query.to_owned(),
-            ..Request::default()
+            ..ReceivedRequest::default()
         };
         for line in lines {
             let Some((name, value)) = line.split_once(':') else {
@@ -124,17 +124,18 @@ impl Request {
             "GET" if has("versions") => "VERSIONS",
             "GET" if has("uploads") => "UPLOADS",
             "GET" if has("list-type") && !has("delimiter") => "WALK",
+            "PUT" if self.copy_source.is_some() => "COPY",
             _ => "",
         }
     }
 
     /// The request without a parameter of its query.
-    pub(super) fn without(&self, name: &str) -> Request {
+    pub(super) fn without(&self, name: &str) -> ReceivedRequest {
         let parts = self.query.split('&');
         let others: Vec<&str> = parts
             .filter(|part| part.split('=').next() != Some(name))
             .collect();
-        Request {
+        ReceivedRequest {
             query: others.join("&"),
             ..self.clone()
         }

@@ -25,6 +25,16 @@ pub enum Action {
     Drip(Duration),
     /// What is to be removed stays, and the answer says that it is gone.
     Pretend,
+    /// What is put is confirmed and not kept.
+    Forget,
+    /// Of what is put only the first half is kept.
+    Shorten,
+    /// The answer holds another part of the object than was asked for, and says so.
+    OtherRange,
+    /// The answer holds the whole object where a part was asked for.
+    WholeObject,
+    /// The answer has no entity tag.
+    NoTag,
     /// The answer sends the client to another host.
     Redirect,
     /// The answer says that the signature is for another region.
@@ -40,7 +50,7 @@ pub enum Action {
 pub struct Rule {
     /// Only requests with this method; all when empty. `LIST` are listings; of
     /// them `WALK` those of objects that are not folded at `/`, `VERSIONS` and
-    /// `UPLOADS`.
+    /// `UPLOADS`. `COPY` are copies.
     pub method: String,
     /// Requests `first`, `first + every`, `first + 2 × every`, …; at least 1.
     pub every: u64,
@@ -48,6 +58,23 @@ pub struct Rule {
     pub first: u64,
     /// What is done.
     pub action: Action,
+}
+
+/// A text that is no rule of a script.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{rule}' is no rule; write METHOD:ACTION@EVERY, where ACTION is delay=20ms, a status, close, \
+     truncate, corrupt, hang=5s, drip=100ms, pretend, forget, shorten, other-range, whole-object, \
+     no-tag, redirect, wrong-region, bad-bucket, or what is wrong with listings ({})",
+    names_of_listing_faults()
+)]
+pub struct NoRule {
+    rule: String,
+}
+
+fn names_of_listing_faults() -> String {
+    let names: Vec<&str> = ListingFault::all().map(|(name, _)| name).collect();
+    names.join(", ")
 }
 
 /// All that a scripted store does. The first rule that fits counts, except
@@ -73,24 +100,16 @@ impl Script {
     /// example `GET:delay=20ms@100,PUT:503@10,close@1000`.
     ///
     /// # Errors
-    /// What is not understood, in words.
-    pub fn parse(text: &str) -> Result<Script, String> {
+    /// A part is no rule.
+    pub fn parse(text: &str) -> Result<Script, NoRule> {
         let mut rules = Vec::new();
         for part in text
             .split(',')
             .map(str::trim)
             .filter(|part| !part.is_empty())
         {
-            rules.push(parse_rule(part).ok_or_else(|| {
-                format!(
-                    "'{part}' is no rule; write METHOD:ACTION@EVERY, where ACTION is delay=20ms, \
-                     a status, close, truncate, corrupt, hang=5s, drip=100ms, pretend, redirect, \
-                     wrong-region, bad-bucket, or what is wrong with listings ({})",
-                    ListingFault::all()
-                        .map(|(name, _)| name)
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                )
+            rules.push(parse_rule(part).ok_or_else(|| NoRule {
+                rule: part.to_owned(),
             })?);
         }
         Ok(Script::new(rules))
@@ -142,6 +161,11 @@ fn parse_rule(text: &str) -> Option<Rule> {
             "truncate" => Action::Truncate,
             "corrupt" => Action::Corrupt,
             "pretend" => Action::Pretend,
+            "forget" => Action::Forget,
+            "shorten" => Action::Shorten,
+            "other-range" => Action::OtherRange,
+            "whole-object" => Action::WholeObject,
+            "no-tag" => Action::NoTag,
             "redirect" => Action::Redirect,
             "wrong-region" => Action::WrongRegion,
             "bad-bucket" => Action::BadBucket,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::documents::escaped;
 use super::objects::{Response, key_of, start_of};
-use super::request::Request;
+use super::request::ReceivedRequest;
 use crate::checksum::Checksum;
 
 /// An object, or a version of one.
@@ -78,7 +78,7 @@ impl Versions {
     }
 
     /// A page of versions, the latest of each key first.
-    pub(super) fn list(&self, request: &Request) -> Response {
+    pub(super) fn list(&self, request: &ReceivedRequest) -> Response {
         let start = start_of(request);
         let most = request.number("max-keys").unwrap_or(1000);
         let marker = request.parameter("key-marker").unwrap_or_default();
