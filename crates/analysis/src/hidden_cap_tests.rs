@@ -1,0 +1,209 @@
+use fathom_model::Histogram;
+use fathom_model::judged::JudgedRun;
+use fathom_model::run::TrialRecord;
+use fathom_model::schedule::TrialRole;
+use fathom_model::verdict::Limiter;
+use fathom_model::workload::{Arrival, BlockSizes, OpMix, Pattern, Rate, RateUnit};
+
+use crate::test_records::{RecordBuilder, run_of};
+
+/// Ten seconds of a row of `quick`.
+fn row(mix: OpMix, block: u64, depth: u32, ops: u64, noise: f64) -> RecordBuilder {
+    RecordBuilder::reads().with(|b| {
+        b.workload.name = format!("{} of {block} at {depth}", mix.read_percent);
+        b.workload.mix = mix;
+        b.workload.block = BlockSizes::Fixed(block);
+        b.workload.queue_depth = depth;
+        b.ops_per_second = ops;
+        b.seconds = 10;
+        b.noise = noise;
+    })
+}
+
+fn reads(depth: u32, ops: u64, noise: f64) -> RecordBuilder {
+    row(OpMix::READ, 4096, depth, ops, noise)
+}
+
+fn guest(builder: RecordBuilder) -> RecordBuilder {
+    builder.with(|b| b.host.virtualization = Some("kvm".to_owned()))
+}
+
+/// Half the rate for three seconds, each operation taking so long.
+fn paced(of: &RecordBuilder, latency_ns: u64) -> TrialRecord {
+    let rate = of.ops_per_second / 2;
+    let probe = of.clone().with(|b| {
+        b.seconds = 3;
+        b.noise = 0.0;
+        b.ops_per_second = rate;
+        b.workload.rate = Some(Rate {
+            per_second: rate as f64,
+            unit: RateUnit::Ops,
+            arrival: Arrival::Constant,
+        });
+    });
+    let mut trial = probe.trial();
+    for op in trial.samples.iter_mut().flat_map(|s| &mut s.ops) {
+        let mut service = Histogram::new();
+        (0..op.ops).for_each(|_| service.record(latency_ns));
+        op.service = service;
+    }
+    trial.spec.role = TrialRole::Probe;
+    trial
+}
+
+fn judged(rows: &[RecordBuilder], probe: Option<TrialRecord>) -> JudgedRun {
+    let mut trials: Vec<TrialRecord> = rows.iter().map(RecordBuilder::trial).collect();
+    trials.extend(probe);
+    let mut record = run_of(trials, rows[0].host.clone());
+    if record.trials.len() > rows.len() {
+        record.trials[rows.len()].spec.row = 0;
+        record.meta.schedule.trials.truncate(rows.len());
+    }
+    crate::judge(&record)
+}
+
+fn limiters(judged: &JudgedRun) -> Vec<Limiter> {
+    judged.rows.iter().map(|r| r.verdict.limiter).collect()
+}
+
+fn words(judged: &JudgedRun, row: usize) -> &str {
+    &judged.rows[row].verdict.limiter_evidence
+}
+
+#[test]
+fn a_rate_below_what_one_at_a_time_would_make_is_a_cap() {
+    // 780 ± 19 ops/s at depth 32, and 0.31 ms for an operation that nothing holds back.
+    let rows = [reads(32, 780, 0.024), reads(1, 780, 0.024)];
+    let run = judged(&rows, Some(paced(&rows[0], 310_000)));
+    assert_eq!(limiters(&run), [Limiter::Cap, Limiter::Cap]);
+    assert!(words(&run, 0).contains("310 µs"), "{}", words(&run, 0));
+    assert!(words(&run, 0).contains("tells which"), "{}", words(&run, 0));
+    assert!(
+        words(&run, 1).contains("the figure of"),
+        "{}",
+        words(&run, 1)
+    );
+}
+
+#[test]
+fn a_device_that_is_busy_at_half_its_rate_is_not_capped() {
+    // A disk: 8 ms each, one at a time, whatever the depth.
+    let rows = [reads(8, 125, 0.024), reads(1, 124, 0.024)];
+    let run = judged(&rows, Some(paced(&rows[0], 8_000_000)));
+    assert_eq!(limiters(&run)[0], Limiter::Device, "{}", words(&run, 0));
+    // Eight units of a flash drive.
+    let rows = [reads(32, 10_000, 0.01), reads(1, 2_500, 0.01)];
+    let run = judged(&rows, Some(paced(&rows[0], 400_000)));
+    let expected = [Limiter::Device, Limiter::QueueDepth];
+    assert_eq!(limiters(&run), expected, "{}", words(&run, 0));
+}
+
+#[test]
+fn as_many_large_operations_as_small_ones_are_a_cap_of_operations() {
+    let large = |depth| {
+        row(OpMix::READ, 1 << 20, depth, 1_502, 0.01)
+            .with(|b| b.workload.pattern = Pattern::Sequential)
+    };
+    let rows = [
+        reads(32, 1_500, 0.01),
+        reads(1, 1_400, 0.01),
+        large(8),
+        large(1),
+    ];
+    let run = judged(&rows, None);
+    assert_eq!(limiters(&run)[0], Limiter::Cap, "{}", words(&run, 0));
+    assert_eq!(limiters(&run)[2], Limiter::Cap, "{}", words(&run, 2));
+    assert!(
+        words(&run, 0).ends_with("of operations"),
+        "{}",
+        words(&run, 0)
+    );
+}
+
+#[test]
+fn reads_and_writes_at_one_rate_are_a_cap_where_caps_are_usual() {
+    let rows = |read: u64, write: u64| {
+        [
+            guest(reads(32, read, 0.01)),
+            guest(reads(1, 2_000, 0.01)),
+            guest(row(OpMix::WRITE, 4096, 32, write, 0.01)),
+            guest(row(OpMix::WRITE, 4096, 1, 2_000, 0.01)),
+        ]
+    };
+    let run = judged(&rows(5_130, 5_125), None);
+    let deep = [limiters(&run)[0], limiters(&run)[2]];
+    assert_eq!(deep, [Limiter::Cap, Limiter::Cap], "{}", words(&run, 0));
+    let other = judged(&rows(5_130, 4_600), None);
+    assert_eq!(limiters(&other)[0], Limiter::Device, "{}", words(&other, 0));
+    let bare = rows(5_130, 5_125).map(|b| b.with(|b| b.host.virtualization = None));
+    assert_eq!(limiters(&judged(&bare, None))[0], Limiter::Device);
+}
+
+#[test]
+fn three_hundred_without_any_scatter_are_a_cap_and_a_fixed_latency_is_not() {
+    let still = |depth, ops| guest(reads(depth, ops, 0.0));
+    let run = judged(&[still(32, 300), still(64, 300)], None);
+    assert_eq!(limiters(&run)[0], Limiter::Cap, "{}", words(&run, 0));
+    // A delay on the way: twice the depth gives twice the rate.
+    let run = judged(&[still(32, 3_170), still(64, 6_340)], None);
+    assert_eq!(limiters(&run)[0], Limiter::QueueDepth, "{}", words(&run, 0));
+    // One at a time at its service time, with nothing beside it.
+    let run = judged(&[still(1, 300)], None);
+    assert_eq!(limiters(&run), [Limiter::QueueDepth]);
+}
+
+#[test]
+fn blocks_of_another_size_tell_what_is_counted() {
+    let sequential = |block, depth, ops| {
+        row(OpMix::READ, block, depth, ops, 0.0).with(|b| b.workload.pattern = Pattern::Sequential)
+    };
+    // 125 MiB/s, and more operations of small blocks than of large ones.
+    let rows = [
+        guest(sequential(1 << 20, 8, 125)),
+        guest(sequential(1 << 20, 1, 125)),
+        guest(
+            row(OpMix::WRITE, 1 << 20, 8, 125, 0.0)
+                .with(|b| b.workload.pattern = Pattern::Sequential),
+        ),
+        guest(
+            row(OpMix::WRITE, 1 << 20, 1, 125, 0.0)
+                .with(|b| b.workload.pattern = Pattern::Sequential),
+        ),
+        guest(reads(32, 9_000, 0.01)),
+        guest(reads(1, 2_000, 0.01)),
+    ];
+    let run = judged(&rows, None);
+    assert_eq!(limiters(&run)[0], Limiter::Cap, "{}", words(&run, 0));
+    assert!(words(&run, 0).ends_with("of bytes"), "{}", words(&run, 0));
+    assert_eq!(limiters(&run)[4], Limiter::Device, "{}", words(&run, 4));
+}
+
+#[test]
+fn one_at_a_time_at_a_cap_is_not_the_depth() {
+    let row = guest(reads(1, 300, 0.01));
+    let run = judged(std::slice::from_ref(&row), Some(paced(&row, 200_000)));
+    assert_eq!(limiters(&run), [Limiter::Cap], "{}", words(&run, 0));
+    let run = judged(std::slice::from_ref(&row), Some(paced(&row, 3_300_000)));
+    assert_eq!(limiters(&run), [Limiter::QueueDepth], "{}", words(&run, 0));
+}
+
+/// As QEMU's throttle was seen to do below FUSE: released in batches, and a third of
+/// the depth waits for the kernel to submit it.
+#[test]
+fn a_throttle_that_releases_batches_is_a_cap() {
+    let batches = reads(32, 300, 0.0).edit(|t| {
+        for (second, sample) in t.samples.iter_mut().enumerate() {
+            sample.in_flight_ns = sample.in_flight_ns * 65 / 100;
+            for op in &mut sample.ops {
+                op.ops = [330, 312, 288, 312, 288][second.min(1 + second % 4)];
+                op.bytes = op.ops * 4096;
+                let mut service = Histogram::new();
+                (0..op.ops).for_each(|_| service.record(70_000_000));
+                op.service = service;
+            }
+        }
+    });
+    let probe = paced(&reads(32, 300, 0.0), 320_000);
+    let run = judged(&[batches], Some(probe));
+    assert_eq!(limiters(&run), [Limiter::Cap], "{}", words(&run, 0));
+}
