@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 
 use fathom_model::judged::JudgedTrial;
 use fathom_model::verdict::{FindingStatus, Limiter, Validity};
+use fathom_rules::check;
 
 use crate::fold::validity;
+use crate::hidden_cap;
 use crate::knee::{self, Member};
-use crate::limiter::WOULD_TELL;
+use crate::limiter::would_tell;
 use crate::named_limiter::Named;
 use crate::outcome::Outcome;
+use crate::rate_range::RateRange;
 use crate::trial::Trial;
 use crate::{checks, payload, repeat};
 
@@ -32,6 +35,8 @@ pub(crate) fn evidence(judged: &[JudgedTrial]) -> Vec<bool> {
 /// Adds findings and limiters to the trials that they concern.
 pub(crate) fn apply(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
     apply_knees(trials, judged);
+    apply_hidden_caps(trials, judged);
+    apply_busy_workers(trials, judged);
     for (index, outcome) in payload::outcomes(trials, judged) {
         put(&trials[index], &mut judged[index], outcome);
     }
@@ -49,7 +54,7 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
         .map(|((trial, judged), evidence)| Member {
             trial,
             evidence: *evidence,
-            rate: main_rate(judged),
+            rate: main_rate(judged).and_then(|rate| RateRange::of(trial, rate)),
             limiter: judged.verdict.limiter,
             usable: judged.verdict.validity != Validity::NotTrusted && trial.set_size == 1,
         })
@@ -65,14 +70,21 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             let probed = knee::is_probed(&members, index);
             let named = match &knee {
                 Some(knee) => Some(knee.named(&trials[index])),
-                None => probed.then(|| still_unknown(&judged[index])),
+                None if probed && !members[index].evidence => {
+                    Some(still_unknown(&trials[index], &judged[index]))
+                }
+                None => None,
             };
             let outcome = match &knee {
                 Some(knee) => Some(knee.outcome()),
                 None => knee::not_measured(&trials[index], probed),
             };
             let outcome = outcome.filter(|_| !members[index].evidence);
-            (named.filter(|_| unknown), outcome)
+            // A plateau that rises with the depth is one of latency, not of a cap.
+            let refuted = members[index].limiter == Limiter::Cap
+                && knee.as_ref().is_some_and(knee::Knee::wants_depth)
+                && checks::declared_cap(&trials[index]).is_none();
+            (named.filter(|_| unknown || refuted), outcome)
         })
         .collect();
     drop(members);
@@ -87,11 +99,38 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
     }
 }
 
-/// A probe was made and told nothing: then it need not be recommended.
-fn still_unknown(judged: &JudgedTrial) -> Named {
+/// Caps that nothing on the host declares.
+fn apply_hidden_caps(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
+    let evidence = evidence(judged);
+    for (index, text) in hidden_cap::found(trials, judged, &evidence) {
+        judged[index].verdict.limiter = Limiter::Cap;
+        judged[index].verdict.limiter_evidence.clone_from(&text);
+        let (info, share) = (FindingStatus::Info, check::v38::INFO);
+        let outcome = Outcome::decided(check::V38, info, 1.0, Some(share), text);
+        put(&trials[index], &mut judged[index], outcome);
+    }
+}
+
+/// Where nothing else is proved: a worker that computed nearly all the time.
+fn apply_busy_workers(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
+    for (trial, judged) in trials.iter().zip(judged) {
+        let unknown = judged.verdict.limiter == Limiter::Unknown;
+        if let (true, Some(text)) = (unknown, checks::nearly_bound(trial)) {
+            judged.verdict.limiter = Limiter::GeneratorCpu;
+            judged.verdict.limiter_evidence = text;
+        }
+    }
+}
+
+/// A probe was made and told nothing: what would is longer.
+fn still_unknown(trial: &Trial<'_>, judged: &JudgedTrial) -> Named {
     let known = judged.verdict.limiter_evidence.as_str();
-    let known = known.split(WOULD_TELL).next().unwrap_or(known);
-    (Limiter::Unknown, format!("{known}; {}", knee::UNDECIDED))
+    let command = would_tell(trial);
+    let known = known.strip_suffix(command.as_str()).unwrap_or(known);
+    (
+        Limiter::Unknown,
+        format!("{known}; {}{command}", knee::UNDECIDED),
+    )
 }
 
 /// The rate of the data operation that took place most.

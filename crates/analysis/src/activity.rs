@@ -16,6 +16,7 @@ use fathom_rules::method::observed::{JITTER, THRESHOLD as LEAST_COVERAGE};
 
 use crate::company::{self, Piece, overlap};
 use crate::trial::Trial;
+use crate::unknown::Unknown;
 
 /// Bytes of the workload in a window.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -72,25 +73,25 @@ pub(crate) struct Activity {
 
 impl Activity {
     /// Over the measure phase; the reason when that cannot be had.
-    pub(crate) fn of_measure(trial: &Trial<'_>) -> Result<Activity, String> {
+    pub(crate) fn of_measure(trial: &Trial<'_>) -> Result<Activity, Unknown> {
         let start = trial.measured().map(|s| s.start_ns).min();
         let end = trial.measured().map(super::trial::Second::end_ns).max();
         let (Some(start), Some(end)) = (start, end) else {
-            return Err("nothing was measured".to_owned());
+            return Err(Unknown::because("nothing was measured"));
         };
         Activity::over(trial, signed(start), signed(end))
     }
 
     /// From the start of the load to the last observation: with the final
     /// flush and whatever the kernel wrote back until then.
-    pub(crate) fn of_load_and_after(trial: &Trial<'_>) -> Result<Activity, String> {
+    pub(crate) fn of_load_and_after(trial: &Trial<'_>) -> Result<Activity, Unknown> {
         Activity::over(trial, 0, i64::MAX)
     }
 
-    fn over(trial: &Trial<'_>, start: i64, end: i64) -> Result<Activity, String> {
+    fn over(trial: &Trial<'_>, start: i64, end: i64) -> Result<Activity, Unknown> {
         let all = &trial.record.observations;
         if all.is_empty() {
-            return Err("the host was not observed".to_owned());
+            return Err(Unknown::because("the host was not observed"));
         }
         let inside: Vec<&Observation> = all
             .iter()
@@ -98,17 +99,19 @@ impl Activity {
             .filter(|o| o.devices.iter().any(|d| d.leaf))
             .collect();
         let (Some(first), Some(last)) = (inside.first(), inside.last()) else {
-            return Err("no block device below the target was observed".to_owned());
+            return Err(Unknown::because(
+                "no block device below the target was observed",
+            ));
         };
         let window = (first.start_ns, observation_end(last));
         let observed: f64 = inside.iter().map(|o| o.duration_ns as f64).sum();
         let load_end = trial.seconds.last().map_or(0, |s| signed(s.end_ns()));
         let wanted = (end.min(load_end) as f64 - start as f64).max(1.0);
         if observed / wanted < LEAST_COVERAGE {
-            return Err(format!(
+            return Err(Unknown::because(format!(
                 "the devices were observed for only {:.0} % of the time",
                 100.0 * observed / wanted
-            ));
+            )));
         }
         Ok(fill(trial, &inside, window))
     }
@@ -153,7 +156,7 @@ fn fill(trial: &Trial<'_>, inside: &[&Observation], window: (i64, i64)) -> Activ
             .and_then(dirty)
             .unwrap_or(0.0),
         devices: device_counts(inside),
-        mean_queue: sum(|d| d.queue_time_ns) / observed_ns,
+        mean_queue: leaves().map(DeviceActivity::time_in_flight_ns).sum::<f64>() / observed_ns,
         flush_share: sum(|d| d.flush_time_ns.unwrap_or(0)) / observed_ns,
     }
 }

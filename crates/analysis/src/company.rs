@@ -149,7 +149,7 @@ pub(crate) fn own_pieces(trial: &Trial<'_>) -> Vec<Piece> {
 
 /// Places of the trials of a run in turns: one that ran alone, or those of a
 /// set, which are consecutive and have the same number.
-pub(crate) fn turns(trials: &[Trial<'_>]) -> Vec<Range<usize>> {
+pub fn turns(trials: &[Trial<'_>]) -> Vec<Range<usize>> {
     let number = |at: usize| trials[at].record.spec.together;
     let mut turns = Vec::new();
     let mut from = 0;

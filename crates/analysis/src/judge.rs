@@ -25,9 +25,7 @@ use crate::intervals::intervals;
 use crate::limiter;
 use crate::outcome::Outcome;
 use crate::repeatability;
-use crate::scale;
 use crate::set_sum;
-use crate::snia;
 use crate::steadiness;
 use crate::summary::{kind_latencies, summarize, summarize_ops};
 use crate::trial::{Trial, add};
@@ -39,25 +37,45 @@ use crate::two_ends;
 /// interrupted, failed, or holds half a trial or none. What the data cannot
 /// say is said in place of the number; nothing is left out.
 pub fn judge(record: &RunRecord) -> JudgedRun {
-    let at_one_end = two_ends::run_at_one_end(record);
-    let record = at_one_end.as_ref().unwrap_or(record);
-    match fathom_model::seconds::run_in_seconds(record) {
-        Some(record) => judge_seconds(&record),
-        None => judge_seconds(record),
-    }
+    judge_with_roles(record, |_| BTreeMap::new())
 }
 
-fn judge_seconds(record: &RunRecord) -> JudgedRun {
-    let mut trials: Vec<Trial<'_>> = record
-        .trials
-        .iter()
+/// Judges a run some of whose trials turned out to be something else than they were
+/// scheduled for. `roles` says which, by their place.
+pub fn judge_with_roles(
+    record: &RunRecord,
+    roles: impl FnOnce(&[Trial<'_>]) -> BTreeMap<usize, TrialRole>,
+) -> JudgedRun {
+    over_trials(record, |record, trials| {
+        judge_run(record, trials, &roles(trials))
+    })
+}
+
+/// Hands out the trials of a run as its judgement sees them.
+pub fn over_trials<T>(record: &RunRecord, with: impl FnOnce(&RunRecord, &[Trial<'_>]) -> T) -> T {
+    let at_one_end = two_ends::run_at_one_end(record);
+    let record = at_one_end.as_ref().unwrap_or(record);
+    let in_seconds = fathom_model::seconds::run_in_seconds(record);
+    let record = in_seconds.as_ref().unwrap_or(record);
+    let trials = record.trials.iter();
+    let mut trials: Vec<Trial<'_>> = trials
         .map(|trial| Trial::new(trial, record.meta.host_of(&trial.spec)))
         .collect();
     company::introduce(&mut trials);
-    let mut judged = judge_trials(&trials);
-    let sets = set_sum::of_run(&trials, &mut judged);
-    let standard = snia::of_run(record, &trials, &mut judged);
-    let rows = rows(&trials, &judged);
+    with(record, &trials)
+}
+
+fn judge_run(
+    record: &RunRecord,
+    trials: &[Trial<'_>],
+    roles: &BTreeMap<usize, TrialRole>,
+) -> JudgedRun {
+    let mut judged = judge_trials(trials);
+    let sets = set_sum::of_run(trials, &mut judged);
+    for (trial, at) in judged.iter_mut().zip(0..) {
+        trial.role = roles.get(&at).copied().unwrap_or(trial.role);
+    }
+    let rows = rows(trials, &judged);
     let mut verdict = run_verdict(record, &judged);
     let results = rows.iter().filter(|row| row.role != TrialRole::Control);
     let repeated = results.filter_map(|row| {
@@ -84,7 +102,7 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         verdict,
         comparison: None,
         curve: None,
-        snia: standard,
+        snia: None,
         disks: None,
         sets: Vec::new(),
         fleet: None,
@@ -92,10 +110,9 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         scale: None,
         view: None,
     };
-    set_sum::add_up(sets, &trials, &mut run);
+    set_sum::add_up(sets, trials, &mut run);
     run.comparison = comparison::of_run(&run);
-    fleet::draw(&mut run, record, &trials);
-    scale::draw(&mut run, record, &trials);
+    fleet::draw(&mut run, record, trials);
     run
 }
 

@@ -12,7 +12,7 @@ use fathom_model::sample::Phase;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::SyncOpen;
-use fathom_rules::check::v30::{BESIDES, REQUEST_BYTES};
+use fathom_rules::check::v30::{BESIDES, ONE_REQUEST_BYTES, REQUEST_BYTES};
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -20,10 +20,9 @@ use super::device_facts::{Pair, pairs};
 use crate::activity::{Activity, DeviceCounts};
 use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
+use crate::unknown::Unknown;
 
 const RULE: &Rule = check::V30;
-/// Size up to which a block is one request wherever it lies.
-const PAGE_BYTES: u64 = 4096;
 /// File systems whose commits are known.
 const JOURNALS: [&str; 4] = ["ext2", "ext3", "ext4", "xfs"];
 
@@ -106,9 +105,9 @@ fn hidden_share(trial: &Trial<'_>, activity: &Activity, commits: f64) -> bool {
 pub(super) fn carrier<'a>(
     trial: &Trial<'_>,
     activity: &'a Activity,
-) -> Result<&'a DeviceCounts, String> {
+) -> Result<&'a DeviceCounts, Unknown> {
     let devices = pairs(trial);
-    let uncounted = || "the requests of the device were not counted".to_owned();
+    let uncounted = || Unknown::because("the requests of the device were not counted");
     let is_below = |name: &str| {
         let mut all = devices.iter();
         all.any(|device| device.before.below.iter().any(|below| below == name))
@@ -126,10 +125,10 @@ pub(super) fn carrier<'a>(
         device = match at.before.below.as_slice() {
             [below] if passes_on(at) => devices.iter().find(|d| d.name() == below),
             _ => {
-                return Err(format!(
+                return Err(Unknown::because(format!(
                     "{} ({kind}) may send requests of its own to what lies below",
                     at.name()
-                ));
+                )));
             }
         };
     }
@@ -150,7 +149,7 @@ fn passes_on(device: &Pair<'_>) -> bool {
 }
 
 /// Requests and flushes that one commit sends to the device.
-fn per_commit(trial: &Trial<'_>) -> Result<(f64, f64), String> {
+fn per_commit(trial: &Trial<'_>) -> Result<(f64, f64), Unknown> {
     let flushes = check::v30::FLUSHES_PER_COMMIT;
     if trial.kind == TargetKind::Device {
         return Ok((1.0, flushes));
@@ -159,14 +158,20 @@ fn per_commit(trial: &Trial<'_>) -> Result<(f64, f64), String> {
         .filesystem()
         .filter(|_| trial.kind == TargetKind::File);
     let Some(filesystem) = filesystem else {
-        return Err("what lies between the run and the device is not known".to_owned());
+        return Err(Unknown::because(
+            "what lies between the run and the device is not known",
+        ));
     };
     let kind = filesystem.kind.as_str();
     if !JOURNALS.contains(&kind) {
-        return Err(format!("what a commit of {kind} writes is not known"));
+        return Err(Unknown::because(format!(
+            "what a commit of {kind} writes is not known"
+        )));
     }
     if filesystem.options.iter().any(|o| o == "data=journal") {
-        return Err("with data=journal the data are in the journal as well".to_owned());
+        return Err(Unknown::because(
+            "with data=journal the data are in the journal as well",
+        ));
     }
     Ok((check::v30::WRITES_PER_COMMIT, flushes))
 }
@@ -253,7 +258,7 @@ fn left_over(facts: &Facts<'_>, activity: &Activity) -> f64 {
 /// Requests that a block of the workload can become.
 fn requests_per_write(trial: &Trial<'_>) -> f64 {
     match trial.workload.max_block_bytes() {
-        bytes if bytes <= PAGE_BYTES => 1.0,
+        bytes if bytes <= ONE_REQUEST_BYTES => 1.0,
         // It may lie across two pieces of the file.
         bytes => bytes.div_ceil(REQUEST_BYTES) as f64 + 1.0,
     }

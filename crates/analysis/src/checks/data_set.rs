@@ -251,9 +251,17 @@ fn virtual_leaf(facts: &Facts<'_>) -> Option<String> {
 
 /// Whether the data never leave memory.
 pub(crate) fn in_memory(facts: &Facts<'_>) -> bool {
-    let leaves = facts.trial.leaves();
+    let known = facts.trial.record.target_before.as_ref();
     facts.trial.kind == TargetKind::Memory
-        || (!leaves.is_empty() && leaves.iter().all(|device| is_in_memory(device)))
+        || known.is_some_and(|target| all_in_memory(&target.devices))
+}
+
+/// Whether the bottom devices of a target, as far as it has any, keep their data in
+/// memory.
+pub(crate) fn all_in_memory(devices: &[DeviceFacts]) -> bool {
+    let mut leaves = devices.iter().filter(|device| device.below.is_empty());
+    let first = leaves.next();
+    first.is_some_and(is_in_memory) && leaves.all(is_in_memory)
 }
 
 /// Whether a bottom device keeps its data in memory, a loop device on a file

@@ -12,6 +12,7 @@ use super::device_bytes::names;
 use crate::activity::Activity;
 use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
+use crate::unknown::Unknown;
 
 /// Requests of Gluster that look at files.
 const LOOKS: [&str; 9] = [
@@ -62,7 +63,7 @@ pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// Share of the operations that the storage must have answered, from what was
 /// asked of it meanwhile, and that evidence; or why nothing tells.
-fn storage_share(trial: &Trial<'_>) -> Result<(f64, String), String> {
+fn storage_share(trial: &Trial<'_>) -> Result<(f64, String), Unknown> {
     let looks = || {
         trial
             .seconds
@@ -71,7 +72,7 @@ fn storage_share(trial: &Trial<'_>) -> Result<(f64, String), String> {
     };
     let ops = add(looks().map(|op| op.ops));
     if ops == 0 {
-        return Err("no operation completed".to_owned());
+        return Err(Unknown::because("no operation completed"));
     }
     if let Some(asked) = trial.end().and_then(|end| end.gluster.as_deref()) {
         return asked_of_bricks(asked, ops);
@@ -99,12 +100,12 @@ fn storage_share(trial: &Trial<'_>) -> Result<(f64, String), String> {
     let own = activity.own_read_bytes.unwrap_or(device);
     let limit = check::v77::CAVEAT;
     if share(own) < limit && share(device) >= limit {
-        return Err(format!(
+        return Err(Unknown::because(format!(
             "{} read {}, of which this process asked for {} itself",
             names(&activity.leaves),
             unit::bytes(device as u64),
             unit::bytes(own as u64)
-        ));
+        )));
     }
     let text = format!(
         "this process read {} from {} and what carries it, for {} operations on at least {} of \
@@ -118,13 +119,13 @@ fn storage_share(trial: &Trial<'_>) -> Result<(f64, String), String> {
 }
 
 /// Requests that reached the bricks of a Gluster volume.
-fn asked_of_bricks(asked: &GlusterUse, ops: u64) -> Result<(f64, String), String> {
+fn asked_of_bricks(asked: &GlusterUse, ops: u64) -> Result<(f64, String), Unknown> {
     if asked.bricks.is_empty() {
         let reason = asked
             .notes
             .first()
             .map_or("no brick was seen", String::as_str);
-        return Err(reason.to_owned());
+        return Err(Unknown::because(reason.to_owned()));
     }
     let of_brick = |brick: &GlusterBrickUse| add(LOOKS.iter().map(|name| brick.calls_of(name)));
     let requests = add(asked.bricks.iter().map(of_brick));

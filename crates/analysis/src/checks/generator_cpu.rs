@@ -61,6 +61,20 @@ fn worker(trial: &Trial<'_>) -> Option<CpuBound> {
     })
 }
 
+/// A worker thread that computed so much of its time that little more was to be had
+/// of it, in words.
+pub(crate) fn nearly_bound(trial: &Trial<'_>) -> Option<String> {
+    if trial.workload.files_work().is_some() || trial.artificial().is_some() {
+        return None;
+    }
+    busy_worker(trial).filter(|share| *share >= check::v22::NEARLY_BUSY)?;
+    let text = busiest_thread(trial)?;
+    Some(format!(
+        "{text}: more of them would tell (`--numjobs {}`)",
+        trial.workload.workers.saturating_mul(2)
+    ))
+}
+
 /// A quota that stopped the workers for a good part of the time.
 fn quota(trial: &Trial<'_>) -> Option<CpuBound> {
     let limit = check::v22::QUOTA;

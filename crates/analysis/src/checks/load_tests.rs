@@ -114,29 +114,40 @@ fn late_submission_is_a_caveat() {
     assert_eq!(empty.status("V23"), Some(NotMeasured));
 }
 
+/// 85 % of the depth kept, by workers that computed so much.
+fn missing(user_ns: u64, system_ns: u64) -> RecordBuilder {
+    let edit = move |t: &mut fathom_model::run::TrialRecord| {
+        for sample in &mut t.samples {
+            sample.in_flight_ns = sample.in_flight_ns * 85 / 100;
+            sample.cpu_user_ns = user_ns;
+            sample.cpu_system_ns = system_ns;
+        }
+    };
+    RecordBuilder::reads()
+        .with(|b| b.noise = 0.0)
+        .edit_with(edit)
+}
+
 #[test]
 fn a_depth_that_submission_costs_is_explained() {
-    let missing = |cpu_ns: u64| {
-        RecordBuilder::reads()
-            .with(|b| b.noise = 0.0)
-            .edit(match cpu_ns {
-                0 => |t| {
-                    t.samples
-                        .iter_mut()
-                        .for_each(|s| s.in_flight_ns = s.in_flight_ns * 85 / 100);
-                },
-                _ => |t| {
-                    for sample in &mut t.samples {
-                        sample.in_flight_ns = sample.in_flight_ns * 85 / 100;
-                        sample.cpu_system_ns = 600_000_000;
-                    }
-                },
-            })
-    };
-    let cheap = missing(0).finding("V20").unwrap();
-    let dear = missing(1).finding("V20").unwrap();
-    assert_eq!((cheap.status, dear.status), (Caveat, Caveat));
+    let cheap = missing(20_000_000, 50_000_000).finding("V20").unwrap();
+    let own = missing(400_000_000, 200_000_000).finding("V20").unwrap();
+    assert_eq!((cheap.status, own.status), (Caveat, Caveat));
     assert!(!cheap.evidence.contains("CPU time"), "{cheap:?}");
-    assert!(dear.evidence.contains("of it in the kernel"), "{dear:?}");
-    assert!(dear.remedy.contains("more workers"), "{dear:?}");
+    assert!(own.evidence.contains("of it in the kernel"), "{own:?}");
+    assert!(own.remedy.contains("more workers"), "{own:?}");
+}
+
+#[test]
+fn what_the_kernel_takes_for_submission_is_not_blamed_on_the_generator() {
+    let kernel = missing(20_000_000, 600_000_000).finding("V20").unwrap();
+    assert_eq!(kernel.status, Info, "{kernel:?}");
+    assert!(
+        kernel.evidence.contains("of it in the kernel"),
+        "{kernel:?}"
+    );
+    let half = missing(20_000_000, 1_500_000_000).edit(|t| {
+        t.samples.iter_mut().for_each(|s| s.in_flight_ns /= 2);
+    });
+    assert_eq!(half.status("V20"), Some(Invalid), "that is another depth");
 }

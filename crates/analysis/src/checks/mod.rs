@@ -38,12 +38,13 @@ use fathom_model::verdict::Finding;
 use crate::activity::Activity;
 use crate::outcome::Outcome;
 use crate::trial::Trial;
+use crate::unknown::Unknown;
 
 pub(crate) use cap::{declared as declared_cap, evidence as cap_evidence, is_limited};
-pub(crate) use data_set::{holes, in_memory};
+pub(crate) use data_set::{all_in_memory, holes, in_memory};
 pub(crate) use drive::heat_limited;
 pub(crate) use generator::{busy_worker, share_of_ceiling};
-pub(crate) use generator_cpu::cpu_bound;
+pub(crate) use generator_cpu::{cpu_bound, nearly_bound};
 pub(crate) use layers::is_compressible;
 pub use load::is_rate_not_reached;
 pub(crate) use load::{achieved, depth_kept};
@@ -55,7 +56,7 @@ pub(crate) struct Facts<'a> {
     /// Whether one number describes the trial.
     pub(crate) steadiness: Option<Steadiness>,
     /// Devices and workload over the measure phase.
-    pub(crate) activity: Result<Activity, String>,
+    pub(crate) activity: Result<Activity, Unknown>,
     /// Bytes that this run had written to the target before.
     pub(crate) written_before: u64,
 }
@@ -123,6 +124,7 @@ const CHECKS: &[CheckFn] = &[
     files::durable,
     objects::seconds,
     objects::endpoints,
+    objects::kept,
 ];
 
 /// Every check that has something to say about a trial, worst first.

@@ -1,5 +1,7 @@
 use fathom_model::OpKind;
-use fathom_model::verdict::FindingStatus::{Caveat, Info, NotMeasured, Pass};
+use fathom_model::op::ErrorClass;
+use fathom_model::run::KeptObjects;
+use fathom_model::verdict::FindingStatus::{Caveat, Info, Invalid, NotMeasured, Pass};
 use fathom_model::workload::{
     EndpointReport, EngineKind, KeySource, ObjectOrder, ObjectSizes, ObjectStore, ObjectWork,
     OpMix, Work,
@@ -69,6 +71,53 @@ fn an_endpoint_that_lags_is_named() {
     assert_eq!(with(&[0, 1000]).status("V84"), Some(Caveat));
     assert_eq!(with(&[30, 60]).status("V84"), Some(NotMeasured));
     assert_eq!(with(&[1000]).status("V84"), None);
+}
+
+#[test]
+fn a_store_that_does_not_keep_what_was_put_is_not_believed() {
+    let with = |kept: KeptObjects| gets(1000).with_end(move |end| end.data.kept = Some(kept));
+    let whole = KeptObjects {
+        looked: 48,
+        ..KeptObjects::default()
+    };
+    assert_eq!(gets(1000).status("V85"), None, "nothing was put");
+    assert_eq!(with(whole.clone()).status("V85"), Some(Pass));
+    let lost = with(KeptObjects {
+        missing: 1,
+        ..whole.clone()
+    });
+    assert_eq!(lost.status("V85"), Some(Invalid));
+    let short = with(KeptObjects {
+        other_size: 2,
+        ..whole.clone()
+    });
+    assert_eq!(short.status("V85"), Some(Invalid));
+    let refused = with(KeptObjects {
+        unanswered: 48,
+        ..KeptObjects::default()
+    });
+    assert_eq!(refused.status("V85"), Some(NotMeasured));
+}
+
+#[test]
+fn a_store_that_does_not_remove_what_it_says_is_not_believed() {
+    let with = |still_there: u64| {
+        gets(1000).with_end(move |end| {
+            end.data.kept = Some(KeptObjects {
+                removed_looked: 48,
+                still_there,
+                ..KeptObjects::default()
+            });
+        })
+    };
+    assert_eq!(with(0).status("V85"), Some(Pass));
+    assert_eq!(with(1).status("V85"), Some(Invalid));
+    let refused = with(1).edit(|trial| {
+        let op = &mut trial.samples[3].ops[0];
+        op.kind = OpKind::Delete;
+        op.errors.add_many(ErrorClass::Io, 1);
+    });
+    assert_eq!(refused.status("V85"), Some(Pass), "one removal was refused");
 }
 
 /// A thousand objects a second for 60 s: three passes over 20,000.

@@ -8,13 +8,15 @@ use fathom_model::judged::{LatencySummary, OpSummary};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v16::{SHORT_CAVEAT, SHORT_SECONDS};
+use fathom_rules::check::v21::AUTOCORRELATED;
 use fathom_rules::{Rule, check};
 use fathom_stats::effective_size::MIN_EFFECTIVE;
 use fathom_stats::student::student_975;
 
 use super::Facts;
-use crate::outcome::Outcome;
-use crate::statistics::ratio::{Ratio, longer_for};
+use crate::outcome::{Outcome, grade};
+use crate::statistics::ratio::{Ratio, is_too_wide, longer_for};
 use crate::summary::operation_rate;
 use crate::trial::data_kinds;
 
@@ -99,10 +101,11 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
         let reason = "one interval or none: there is no spread to look at";
         return Some(Outcome::not_measured(RULE, reason));
     };
-    let few = ratio.error.is_some_and(|e| e.n_effective < MIN_EFFECTIVE);
+    let short = ratio.parts <= SHORT_SECONDS;
+    let few = is_few(&ratio);
     let need = check::v16::INFO;
-    let hint = match (few, half > need) {
-        (true, _) => " (rough: fewer than ten independent seconds)".to_owned(),
+    let hint = match (short, half > need) {
+        (true, _) => " (rough: too few independent seconds)".to_owned(),
         (false, true) => format!(
             "; about {} longer would bring it to {:.0} %",
             unit::span(longer_for(
@@ -114,22 +117,47 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
         ),
         (false, false) => String::new(),
     };
-    let evidence = format!(
-        "{kind}: the 95 % interval is ± {:.1} % of the mean{hint}",
-        100.0 * half
-    );
+    // What is not printed above is not printed here.
+    let evidence = match (few, is_too_wide(1.0, half)) {
+        (true, _) => format!(
+            "{kind}: too few independent seconds for an interval; how much they scatter is \
+             judged roughly"
+        ),
+        (false, true) => {
+            format!("{kind}: the 95 % interval is too wide to be printed{hint}")
+        }
+        (false, false) => format!(
+            "{kind}: the 95 % interval is ± {:.1} % of the mean{hint}",
+            100.0 * half
+        ),
+    };
+    // Ten seconds of a healthy drive say so much and no more.
+    if short && half <= SHORT_CAVEAT {
+        let status = grade(RULE, half).0.min(FindingStatus::Info);
+        let least = Some(SHORT_CAVEAT);
+        return Some(Outcome::decided(RULE, status, half, least, evidence));
+    }
     Some(Outcome::graded(RULE, half, evidence))
 }
 
-/// The printed half width, or a rough one where none is printed: with so few
-/// seconds the autocorrelation is a guess, so it may at most double the error
-/// of independent seconds. A short run is not condemned for being short.
+fn is_few(ratio: &Ratio) -> bool {
+    ratio.error.is_some_and(|e| e.n_effective < MIN_EFFECTIVE)
+}
+
+/// The printed half width, or a rough one. In a short run the autocorrelation is
+/// assumed to be as usual: one that is estimated from ten seconds, with the
+/// caution that a printed interval takes, widens it by as much as four. In a
+/// longer one of which no interval is printed it may at most double the error of
+/// independent seconds.
 fn judged_half_width(ratio: &Ratio) -> Option<f64> {
     let error = ratio.error?;
+    let seconds = ratio.parts as f64;
+    if ratio.parts <= SHORT_SECONDS {
+        return Some(AUTOCORRELATED * student_975(seconds - 1.0) * error.independent);
+    }
     if error.n_effective >= MIN_EFFECTIVE {
         return ratio.half_width();
     }
-    let seconds = ratio.parts as f64;
     let cautious = student_975((error.n_effective - 1.0).max(2.0)) * error.likely;
     Some(cautious.min(2.0 * student_975(seconds - 1.0) * error.independent))
 }

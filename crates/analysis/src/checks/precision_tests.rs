@@ -28,11 +28,24 @@ fn only_a_wide_interval_is_a_caveat() {
 
 #[test]
 fn ten_steady_seconds_are_not_condemned() {
-    for noise in [0.0, 0.01, 0.03] {
+    for noise in [0.0, 0.01, 0.03, 0.1, 0.15] {
         let finding = seconds(10, noise).finding("V16").unwrap();
         assert!(finding.status <= Info, "{noise}: {finding:?}");
     }
+    // As much noise in a minute is another matter: a minute can say more.
+    let reference = seconds(10, 0.15).finding("V16").unwrap();
+    assert!(reference.measured > Some(0.10), "{reference:?}");
     assert_eq!(seconds(10, 0.5).status("V16"), Some(Caveat));
+}
+
+#[test]
+fn an_interval_that_is_not_printed_above_is_not_printed_below() {
+    for builder in [seconds(5, 0.5), seconds(9, 0.9)] {
+        let finding = builder.finding("V16").unwrap();
+        assert!(!finding.evidence.contains('±'), "{finding:?}");
+    }
+    let finding = seconds(60, 0.1).finding("V16").unwrap();
+    assert!(finding.evidence.contains('±'), "{finding:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::{Pattern, SyncOpen};
+use fathom_rules::check::v09::PAGE_BYTES;
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -12,10 +13,9 @@ use super::device_facts::pairs;
 use crate::activity::Activity;
 use crate::outcome::{Outcome, grade};
 use crate::trial::Trial;
+use crate::unknown::Unknown;
 
 const RULE: &Rule = check::V09;
-/// A page of the page cache.
-const PAGE_BYTES: u64 = 4096;
 /// What helps where records are smaller than pages.
 const GATHER: &str = "Gather records into whole pages before each flush, or read the rate as that \
                       of flushes of small records; bytes per second say nothing about the device.";
@@ -80,7 +80,7 @@ fn partial_page(trial: &Trial<'_>) -> Option<u64> {
 /// Buffered writes of parts of pages. The page cache gathers them, unless a
 /// flush comes before a page is full: then whole pages are written again and
 /// again, as a write-ahead log does that syncs every small record.
-fn partial_pages(facts: &Facts<'_>, block: u64, ratio: &Result<f64, String>) -> Outcome {
+fn partial_pages(facts: &Facts<'_>, block: u64, ratio: &Result<f64, Unknown>) -> Outcome {
     let trial = facts.trial;
     let too_soon = flushed_before_full(trial, block);
     let reads = bytes_read_to_write(trial);
@@ -132,13 +132,13 @@ fn bytes_read_to_write(trial: &Trial<'_>) -> Option<f64> {
     (written > 0.0).then_some(activity.own_read_bytes? / written)
 }
 
-fn amplification(facts: &Facts<'_>) -> Result<f64, String> {
+fn amplification(facts: &Facts<'_>) -> Result<f64, Unknown> {
     let trial = facts.trial;
     let activity = Activity::of_load_and_after(trial)?;
     if activity.leaves.len() > 1 {
-        return Err(
-            "several devices share the writes: redundancy writes more by design".to_owned(),
-        );
+        return Err(Unknown::because(
+            "several devices share the writes: redundancy writes more by design",
+        ));
     }
     let app = activity.written.bytes;
     // Others use the disk below a loop device as well.
@@ -146,7 +146,7 @@ fn amplification(facts: &Facts<'_>) -> Result<f64, String> {
     let before = facts.left_by_earlier_trials() as f64;
     let device = all - activity.dirty_before_bytes.min(before) - activity.written.slack;
     if app <= 0.0 {
-        return Err("no write completed".to_owned());
+        return Err(Unknown::because("no write completed"));
     }
     Ok((device / app).max(0.0))
 }

@@ -10,12 +10,9 @@
 //! A difference that is proved to lie within the margin counts as none, even
 //! where it is proved not to be zero.
 
-use fathom_rules::method::comparison::{CLOSED_LEVEL, THRESHOLD as LEVEL};
+use fathom_rules::method::comparison::{CLOSED_LEVEL, MOST_UNITS, THRESHOLD as LEVEL};
 
 use super::effect::{Effect, Margin};
-
-/// More units are not asked for.
-const MOST_UNITS: usize = 1000;
 
 /// Where B lies, whatever is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +107,7 @@ fn holm(effects: &[Option<Effect>], p: impl Fn(&Effect) -> f64) -> Vec<Option<f6
 }
 
 /// Holm's adjustment of p values; missing ones take no part.
-pub(crate) fn adjusted(raw: &[Option<f64>]) -> Vec<Option<f64>> {
+pub fn adjusted(raw: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> = raw
         .iter()
         .enumerate()

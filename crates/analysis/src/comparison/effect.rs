@@ -1,35 +1,32 @@
 //! A mean log ratio with its error: the common currency of paired and
 //! unpaired comparisons.
 
-use fathom_rules::method::comparison::BUCKET_ERROR;
+use fathom_rules::method::comparison::{BUCKET_ERROR, ROUNDING};
 use fathom_stats::student::{above, quantile, student_975};
-
-/// Differences of logs below this are rounding.
-const ROUNDING: f64 = 1e-9;
 
 /// ln(B/A) with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Effect {
+pub struct Effect {
     /// Mean of the log ratios.
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// Standard error of the mean.
-    pub(crate) error: f64,
+    pub error: f64,
     /// Degrees of freedom of the error.
-    pub(crate) degrees: f64,
+    pub degrees: f64,
     /// Pairs, or trials on the smaller side.
-    pub(crate) units: usize,
+    pub units: usize,
 }
 
 /// Differences that count as none, as logs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Margin {
+pub struct Margin {
     low: f64,
     high: f64,
 }
 
 impl Margin {
     /// ± so many percent, held between 0.01 and 90.
-    pub(crate) fn percent(percent: f64) -> Margin {
+    pub fn percent(percent: f64) -> Margin {
         let share = match percent.is_finite() {
             true => percent.clamp(0.01, 90.0) / 100.0,
             false => 0.03,
@@ -41,7 +38,7 @@ impl Margin {
     }
 
     /// Its lower and upper end, as logs.
-    pub(crate) fn ends(self) -> (f64, f64) {
+    pub fn ends(self) -> (f64, f64) {
         (self.low, self.high)
     }
 }
@@ -67,7 +64,7 @@ impl Effect {
 
     /// Two one-sided tests (Schuirmann 1987): probability of a mean this far
     /// inside the margin if the difference is as large as the margin.
-    pub(crate) fn p_equivalent(&self, margin: Margin) -> f64 {
+    pub fn p_equivalent(&self, margin: Margin) -> f64 {
         let sides = [self.mean - margin.low, margin.high - self.mean];
         let p = |distance: f64| match self.t_of(distance) {
             Some(t) => above(t, self.degrees),
@@ -78,7 +75,7 @@ impl Effect {
     }
 
     /// 95 % interval of the mean.
-    pub(crate) fn interval(&self) -> (f64, f64) {
+    pub fn interval(&self) -> (f64, f64) {
         let half = student_975(self.degrees) * self.error;
         (self.mean - half, self.mean + half)
     }

@@ -5,6 +5,7 @@ use fathom_model::judged::{JudgedTrial, LatencySummary, OpSummary};
 use fathom_model::{Metric, OpKind};
 
 use super::effect::Effect;
+use crate::unknown::Unknown;
 
 /// Which figure: of one kind of operation, or of all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(crate) struct Figure {
 
 /// A trial's figure, with half its 95 % interval over the value where its own
 /// seconds give one; or why there is none.
-pub(crate) type Value = Result<(f64, Option<f64>), String>;
+pub(crate) type Value = Result<(f64, Option<f64>), Unknown>;
 
 impl Figure {
     pub(crate) fn unit(self) -> Unit {
@@ -44,20 +45,23 @@ impl Figure {
             Metric::LatencyP999 => self.percentile(trial, 99.9)?,
             Metric::CpuPerOp => match trial.summary.cpu_ns_per_op {
                 Some(cpu) => (cpu, None),
-                None => return Err("the CPU time of the workers is not known".to_owned()),
+                None => return Err(Unknown::because("the CPU time of the workers is not known")),
             },
         };
         match value.is_finite() && value > 0.0 {
             true => Ok((value, half)),
-            false => Err("no operation succeeded".to_owned()),
+            false => Err(Unknown::because("no operation succeeded")),
         }
     }
 
     fn percentile(self, trial: &JudgedTrial, percent: f64) -> Value {
         let op = trial.summary.ops.iter().find(|op| Some(op.kind) == self.op);
-        let latency = op.map(relevant).ok_or("no operation succeeded")?;
+        let nothing = || Unknown::because("no operation succeeded");
+        let latency = op.map(relevant).ok_or_else(nothing)?;
         let estimate = latency.percentiles.iter().find(|p| p.percent == percent);
-        let estimate = estimate.map(|p| &p.latency_ns).ok_or("not computed")?;
+        let estimate = estimate
+            .map(|p| &p.latency_ns)
+            .ok_or_else(|| Unknown::because("not computed"))?;
         value_of(estimate)
     }
 }
@@ -70,10 +74,11 @@ fn relevant(op: &OpSummary) -> &LatencySummary {
 fn value_of(estimate: &Estimate) -> Value {
     match estimate.value {
         Some(value) => Ok((value, estimate.relative_half_width())),
-        None => Err(estimate
-            .reason
-            .clone()
-            .unwrap_or_else(|| "not measured".to_owned())),
+        None => {
+            let reason = estimate.reason.clone();
+            let reason = reason.unwrap_or_else(|| "not measured".to_owned());
+            Err(Unknown::because(reason))
+        }
     }
 }
 

@@ -20,7 +20,7 @@ mod table;
 mod turns;
 mod unpaired;
 
-pub(crate) use decide::adjusted as holm;
+pub use decide::adjusted as holm;
 pub use difference::declared;
 pub use runs::{CompareOptions, compare_runs};
 pub use simulation::{Rates, Simulated, simulate};
@@ -30,10 +30,10 @@ use fathom_model::comparison::{ComparedRow, ComparisonOutcome};
 use fathom_rules::check;
 
 /// Pairs below which nothing is decided (V51).
-pub(crate) const LEAST_PAIRS: usize = check::v51::CAVEAT as usize;
+pub const LEAST_PAIRS: usize = check::v51::CAVEAT as usize;
 
 /// Below this probability the order of a pair matters (V52).
-pub(crate) fn order_level() -> f64 {
+pub fn order_level() -> f64 {
     check::v52::CAVEAT
 }
 

@@ -17,20 +17,22 @@ use super::effect::Effect;
 /// Seed of the draws: the same record gives the same judgement.
 const FLIP_SEED: u64 = 0x51_67_4E;
 
-/// One pair: ln(B/A) and which came first.
+/// One pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Difference {
-    pub(crate) log_ratio: f64,
-    pub(crate) b_first: bool,
+pub struct Difference {
+    /// ln(B/A).
+    pub log_ratio: f64,
+    /// B was measured before A.
+    pub b_first: bool,
 }
 
 /// What the order of the pairs did.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Order {
+pub struct Order {
     /// ln of how much more the second trial of a pair gave.
-    pub(crate) later: f64,
+    pub later: f64,
     /// Probability of that if the order does not matter.
-    pub(crate) p: f64,
+    pub p: f64,
 }
 
 /// The mean over the pairs and what the order did, where that can be told.
@@ -38,7 +40,7 @@ pub(crate) struct Order {
 /// The spread is that of all pairs. Where the order matters beyond
 /// `order_level`, it is that of the pairs of equal order: else a drift that
 /// leaves the mean alone would hide a difference.
-pub(crate) fn effect(pairs: &[Difference], order_level: f64) -> (Option<Effect>, Option<Order>) {
+pub fn effect(pairs: &[Difference], order_level: f64) -> (Option<Effect>, Option<Order>) {
     let all: Vec<f64> = pairs.iter().map(|p| p.log_ratio).collect();
     let k = pairs.len();
     let plain = Moments::of(&all).and_then(|all| {

@@ -15,6 +15,7 @@ use super::overall;
 use super::standing;
 use super::table::{self, Entry, RowEntries};
 use super::unpaired::{self, RunFigures};
+use crate::unknown::Unknown;
 
 /// How stored runs are compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,9 +115,9 @@ fn entry(figure: Figure, a: &[Vec<&JudgedTrial>], b: &[Vec<&JudgedTrial>]) -> En
     let (fa, fb) = (side(a), side(b));
     let effect = unpaired::effect(&fa, &fb);
     let reason = reason.unwrap_or_else(|| {
-        "a single trial does not tell its spread; repeat it with --iterations 5".to_owned()
+        Unknown::because("a single trial does not tell its spread; repeat it with --iterations 5")
     });
-    let level = |side: &[RunFigures]| -> Result<f64, String> {
+    let level = |side: &[RunFigures]| -> Result<f64, Unknown> {
         let means: Vec<f64> = side.iter().filter_map(|r| mean(&r.logs)).collect();
         mean(&means).map(f64::exp).ok_or_else(|| reason.clone())
     };
@@ -127,7 +128,7 @@ fn entry(figure: Figure, a: &[Vec<&JudgedTrial>], b: &[Vec<&JudgedTrial>]) -> En
         pairs: Vec::new(),
         effect: effect.map(|effect| figure.effect(effect)),
         p_sign_flip: None,
-        reason: reason.clone(),
+        reason: reason.to_string(),
     }
 }
 

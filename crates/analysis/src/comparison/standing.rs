@@ -32,7 +32,15 @@ pub(crate) fn unpaired(interleaved: bool) -> Finding {
 pub(crate) fn few_pairs(fewest: usize, planned: Option<u32>) -> Finding {
     let of = planned.map_or(String::new(), |p| format!(" of {p} planned"));
     let evidence = format!("{fewest} pairs{of} can be used in the row with the fewest");
-    Outcome::graded(check::V51, fewest as f64, evidence).finding()
+    let outcome = Outcome::graded(check::V51, fewest as f64, evidence);
+    let least = check::v51::CAVEAT;
+    let too_few = planned.is_some_and(|planned| f64::from(planned) < least);
+    match too_few {
+        // It did run to its end.
+        true => outcome.with_remedy(format!("Ask for more: --pairs {least:.0} or above.")),
+        false => outcome,
+    }
+    .finding()
 }
 
 /// What V52 looks at.

@@ -8,13 +8,14 @@ use fathom_model::estimate::{Estimate, Unit};
 use super::decide::{Decision, Direction};
 use super::effect::{Effect, Margin};
 use super::figures::Figure;
+use crate::unknown::Unknown;
 
 /// One figure with everything that is known about it.
 pub(crate) struct Entry {
     pub(crate) figure: Figure,
     /// Geometric means of the sides.
-    pub(crate) a: Result<f64, String>,
-    pub(crate) b: Result<f64, String>,
+    pub(crate) a: Result<f64, Unknown>,
+    pub(crate) b: Result<f64, Unknown>,
     pub(crate) pairs: Vec<ComparedPair>,
     pub(crate) effect: Option<Effect>,
     pub(crate) p_sign_flip: Option<f64>,
@@ -96,7 +97,7 @@ pub(crate) fn metric(
     let more = decision
         .zip(entry.effect)
         .and_then(|(decision, effect)| decision.more(&effect, margin, least));
-    let side = |value: Result<f64, String>| match value {
+    let side = |value: Result<f64, Unknown>| match value {
         Ok(value) => Estimate::point(unit, value, "the interval is that of the ratio"),
         Err(reason) => Estimate::unknown(unit, reason),
     };

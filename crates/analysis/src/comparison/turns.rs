@@ -17,6 +17,7 @@ use super::paired::{self, Order};
 use super::standing::{self, Moved};
 use super::table::{self, Entry, RowEntries};
 use super::{LEAST_PAIRS, order_level, overall};
+use crate::unknown::Unknown;
 
 /// The comparison that a run was made for; `None` for any other run.
 pub(crate) fn of_run(run: &JudgedRun) -> Option<Comparison> {
@@ -152,8 +153,8 @@ fn entry(figure: Figure, a: &[&JudgedTrial], b: &[&JudgedTrial]) -> (Entry, Opti
         .filter(|d| d.log_ratio.is_finite())
         .collect();
     let (effect, order) = paired::effect(&differences, order_level());
-    let reason = reason.unwrap_or_else(|| "fewer than two whole pairs".to_owned());
-    let mean = |of: fn(&ComparedPair) -> f64| -> Result<f64, String> {
+    let reason = reason.unwrap_or_else(|| Unknown::because("fewer than two whole pairs"));
+    let mean = |of: fn(&ComparedPair) -> f64| -> Result<f64, Unknown> {
         let logs: Vec<f64> = pairs.iter().map(|p| of(p).ln()).collect();
         let mean = moments::mean(&logs);
         mean.map(f64::exp).ok_or_else(|| reason.clone())
@@ -164,7 +165,7 @@ fn entry(figure: Figure, a: &[&JudgedTrial], b: &[&JudgedTrial]) -> (Entry, Opti
         b: mean(|p| p.b),
         effect: effect.map(|effect| figure.effect(effect)),
         p_sign_flip: paired::sign_flip(&differences),
-        reason: reason.clone(),
+        reason: reason.to_string(),
         pairs,
     };
     (entry, order)
