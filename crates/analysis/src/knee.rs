@@ -9,12 +9,13 @@
 //! Throughput is concave in depth (asymptotic bounds, Denning & Buzen 1978), so
 //! a rise from a lower depth also bounds the rise to twice the own one.
 
-use fathom_model::estimate::Estimate;
 use fathom_model::schedule::TrialRole;
 use fathom_model::unit;
 use fathom_model::verdict::{FindingStatus, Limiter};
 use fathom_model::workload::{DataSet, Workload};
-use fathom_rules::check::v21::{AUTOCORRELATED, LEAST_BEFORE, LEAST_KEPT, OTHER_STATE};
+use fathom_rules::check::v21::{
+    AUTOCORRELATED, LEAST_BEFORE, LEAST_KEPT, MOST_GAIN, OTHER_STATE, TIMES_WAITING,
+};
 use fathom_rules::{Rule, check};
 use fathom_stats::moments::mean;
 use fathom_stats::student::student_975;
@@ -23,14 +24,16 @@ use crate::checks::{busy_worker, depth_kept, share_of_ceiling};
 use crate::named_limiter::Named;
 use crate::outcome::Outcome;
 use crate::plateau::may_be_capped;
-use crate::trial::{Trial, add, data_kinds};
+use crate::rate_range::RateRange;
+use crate::telling_command::line_command;
+use crate::trial::Trial;
 
 const RULE: &Rule = check::V21;
 
 /// One trial of a run for comparison with others.
 pub(crate) struct Member<'a> {
     pub(crate) trial: &'a Trial<'a>,
-    pub(crate) rate: Option<&'a Estimate>,
+    pub(crate) rate: Option<RateRange>,
     pub(crate) limiter: Limiter,
     /// Evidence for its row, no result of its own.
     pub(crate) evidence: bool,
@@ -41,7 +44,8 @@ pub(crate) struct Member<'a> {
 impl Member<'_> {
     fn is_probe_of(&self, row: u32) -> bool {
         let spec = &self.trial.record.spec;
-        self.evidence && spec.role == TrialRole::Probe && spec.row == row
+        let deeper = self.trial.workload.rate.is_none();
+        self.evidence && deeper && spec.role == TrialRole::Probe && spec.row == row
     }
 }
 
@@ -59,9 +63,10 @@ impl Knee {
     pub(crate) fn named(&self, trial: &Trial<'_>) -> Named {
         if self.limiter == Limiter::Device && may_be_capped(trial) {
             let text = format!(
-                "{}; the rate is as steady as a cap would make it: device and cap cannot be told \
-                 apart",
-                self.text
+                "{}; the rate is as steady as a cap would make it, and device and cap are not told \
+                 apart: `{}` tells",
+                self.text,
+                line_command(trial)
             );
             return (Limiter::Unknown, text);
         }
@@ -73,6 +78,11 @@ impl Knee {
             _ => self.text.clone(),
         };
         (self.limiter, text)
+    }
+
+    /// Whether more operations in flight give more.
+    pub(crate) fn wants_depth(&self) -> bool {
+        self.limiter == Limiter::QueueDepth
     }
 
     pub(crate) fn outcome(&self) -> Outcome {
@@ -177,9 +187,8 @@ fn compare_depths(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
         own.trial.total_depth() as f64,
         other.trial.total_depth() as f64,
     );
-    let (low, rate, high) = (own.rate?.low?, own.rate?.value?, own.rate?.high?);
-    let (their_low, their_high) = (other.rate?.low?, other.rate?.high?);
-    if !(low > 0.0 && their_low > 0.0) {
+    let (rate, their_rate) = (own.rate?, other.rate?);
+    if !(rate.low > 0.0 && their_rate.low > 0.0) {
         return None;
     }
     let found = |limiter, what: &str, growth: f64| Knee {
@@ -187,31 +196,55 @@ fn compare_depths(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
         growth,
         text: at_depths(what, theirs as u64, mine as u64, growth),
     };
-    let at_least = their_low / high - 1.0;
-    let at_most = their_high / low - 1.0;
+    let at_least = their_rate.low / rate.high - 1.0;
+    let likely = their_rate.value / rate.value - 1.0;
+    let at_most = their_rate.high / rate.low - 1.0;
     if theirs > mine && at_least > knee() {
-        return Some(found(
-            Limiter::QueueDepth,
-            "throughput was higher",
-            at_least,
-        ));
+        let what = "throughput was higher";
+        return Some(found(Limiter::QueueDepth, what, at_least));
     }
-    if theirs >= 2.0 * mine && at_most <= knee() {
-        return Some(found(Limiter::Device, "throughput was no higher", at_most));
+    if theirs >= 2.0 * mine && is_flat(likely, at_most) {
+        return Some(found(Limiter::Device, "throughput was no higher", likely));
     }
-    if mine > theirs {
-        // Slope of the chord from the lower depth, continued to twice the own.
-        let bound = (high - their_low) / (mine - theirs) * mine / rate;
-        if (bound - knee()).is_sign_negative() {
-            let growth = their_low / high - 1.0;
-            return Some(found(
-                Limiter::Device,
-                "throughput was hardly lower",
-                growth,
-            ));
+    if mine <= theirs {
+        return None;
+    }
+    // Slope of the chord from the lower depth, continued to twice the own.
+    let twice = |high: f64, low: f64| (high - low) / (mine - theirs) * mine / rate.value;
+    let bound = twice(rate.high, their_rate.low);
+    if is_flat(twice(rate.value, their_rate.value), bound) {
+        let what = "throughput was hardly lower";
+        return Some(found(Limiter::Device, what, likely));
+    }
+    crowded(own, other)
+}
+
+/// Whether more depth brings nothing: so surely, or as far as was measured and with
+/// little room for an error.
+fn is_flat(likely: f64, at_most: f64) -> bool {
+    at_most <= knee() || (likely <= knee() && at_most <= MOST_GAIN)
+}
+
+/// Operations that take several times as long as at a lower depth wait behind one
+/// another most of the time.
+fn crowded(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
+    let (rate, their_rate) = (own.rate?, other.rate?);
+    let in_flight = own.trial.mean_in_flight()? / other.trial.mean_in_flight()?;
+    let times = in_flight * their_rate.low / rate.high;
+    let own_limit = share_of_ceiling(own.trial).is_some_and(|s| s > check::v22::CAVEAT);
+    (times.is_finite() && times >= TIMES_WAITING && !own_limit).then(|| {
+        let text = format!(
+            "at {} operations in flight each took at least {times:.1} times as long as at {}: they \
+             waited for one another most of the time",
+            unit::group(own.trial.total_depth()),
+            unit::group(other.trial.total_depth()),
+        );
+        Knee {
+            limiter: Limiter::Device,
+            growth: their_rate.value / rate.value - 1.0,
+            text,
         }
-    }
-    None
+    })
 }
 
 fn at_depths(what: &str, theirs: u64, mine: u64, growth: f64) -> String {
@@ -234,7 +267,7 @@ struct Window {
 impl Window {
     /// The last `most` seconds of the measure phase.
     fn last(trial: &Trial<'_>, most: usize) -> Option<Window> {
-        let rates = second_rates(trial);
+        let rates = trial.second_rates();
         let values = &rates[rates.len().saturating_sub(most)..];
         let mean = mean(values)?;
         let squares = values.iter().map(|v| (v / mean - 1.0).powi(2)).sum::<f64>();
@@ -256,23 +289,10 @@ impl Window {
     }
 }
 
-/// Data operations per second of each second of the measure phase that is not
-/// cut short.
-pub(crate) fn second_rates(trial: &Trial<'_>) -> Vec<f64> {
-    let seconds = trial.measured().filter(|s| s.duration_ns >= 500_000_000);
-    seconds
-        .map(|second| {
-            let ops = add(data_kinds()
-                .flat_map(|kind| second.ops(kind))
-                .map(|op| op.ops));
-            ops as f64 / second.duration_ns as f64 * 1e9
-        })
-        .collect()
-}
-
 fn compare_probe(own: &Trial<'_>, probe: &Trial<'_>) -> Option<Knee> {
     let (mine, theirs) = (own.total_depth(), probe.total_depth());
-    let kept = depth_kept(probe).is_some_and(|kept| kept >= LEAST_KEPT);
+    // What was in flight counts, not what was asked for: some kernels submit slowly.
+    let kept = depth_kept(probe)? / depth_kept(own)? >= LEAST_KEPT;
     let generator = share_of_ceiling(probe).is_some_and(|s| s > check::v22::INVALID)
         || busy_worker(probe).is_some_and(|b| b > check::v22::BUSY_THREAD);
     if theirs < mine.saturating_mul(2) || !kept {
@@ -297,7 +317,7 @@ fn compare_probe(own: &Trial<'_>, probe: &Trial<'_>) -> Option<Knee> {
     }
     // A generator at its own limit could not have shown a faster device.
     let same_state = growth + spread > -OTHER_STATE;
-    let saturated = growth + spread <= knee() && same_state && !generator;
+    let saturated = is_flat(growth, growth + spread) && same_state && !generator;
     saturated.then(|| found(Limiter::Device, "was no faster"))
 }
 

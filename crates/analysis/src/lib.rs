@@ -19,10 +19,11 @@ mod checks;
 mod company;
 mod comparison;
 mod coverage;
-mod crosscheck;
+pub mod disk_measurement;
 mod fitness;
 mod fleet;
 mod fold;
+mod hidden_cap;
 mod intervals;
 mod judge;
 pub mod judgement;
@@ -32,21 +33,24 @@ mod limiter;
 mod named_limiter;
 pub mod network;
 mod outcome;
+mod pace_probe;
+pub mod pairs;
 mod payload;
 mod plateau;
 mod probe;
+mod rate_range;
 mod repeat;
 mod repeatability;
-mod scale;
 mod schedule_lag;
 mod set_sum;
 pub mod sizing;
-pub mod snia;
 mod statistics;
 mod steadiness;
 mod summary;
+mod telling_command;
 mod trial;
 mod two_ends;
+mod unknown;
 
 #[cfg(test)]
 mod judge_properties;
@@ -60,7 +64,6 @@ pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use coverage::{CoverageRow, interval_coverage};
-pub use crosscheck::{CrossKind, CrossMargins, CrossPair, CrossRow, CrossSide, crosscheck_rows};
 pub use judge::judge;
 pub use latencies::summarize_latencies;
 pub use probe::{Probing, depth_probe};

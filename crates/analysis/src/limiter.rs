@@ -18,6 +18,8 @@ use crate::checks::{
     in_memory, share_of_ceiling,
 };
 use crate::named_limiter::Named;
+use crate::telling_command::depth_command;
+use crate::trial::Trial;
 
 /// Names the limiter when its evidence is complete.
 type Rule = fn(&Facts<'_>, &[Finding]) -> Option<Named>;
@@ -25,6 +27,9 @@ type Rule = fn(&Facts<'_>, &[Finding]) -> Option<Named>;
 /// What limited one trial, from its own evidence.
 pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
     let trial = facts.trial;
+    if let Some(named) = by_silence(facts) {
+        return named;
+    }
     if trial.data_ops() == 0 {
         return (Limiter::Unknown, "no operation was completed".to_owned());
     }
@@ -54,6 +59,22 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
         .iter()
         .find_map(|rule| rule(facts, findings))
         .unwrap_or_else(|| (Limiter::Unknown, unknown(facts)))
+}
+
+/// Operations that never came back: nothing else need be looked for.
+fn by_silence(facts: &Facts<'_>) -> Option<Named> {
+    let trial = facts.trial;
+    let stuck = trial.end().map_or(0, |end| end.engine.stuck.len());
+    if stuck == 0 {
+        return None;
+    }
+    let (limiter, what) = match trial.workload.requests() {
+        Some(_) => (Limiter::Unknown, "store"),
+        None => (Limiter::Device, "device"),
+    };
+    let operations = unit::counted(stuck as u64, "operation");
+    let text = format!("{operations} did not come back: the {what} does not respond (V29)");
+    Some((limiter, text))
 }
 
 fn status(findings: &[Finding], id: &str) -> Option<FindingStatus> {
@@ -196,20 +217,33 @@ fn by_depth(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
         status(findings, check::id::V01),
         Some(FindingStatus::Invalid | FindingStatus::Caveat)
     );
-    let queue = facts.activity.as_ref().ok()?.mean_queue;
+    let queue = facts.activity.as_ref().ok().map(|a| a.mean_queue);
+    // Storage that is served has no device on this host that could be looked at.
+    let served = matches!(
+        trial.kind,
+        TargetKind::Sim | TargetKind::Network | TargetKind::Stacked
+    );
+    let idle = queue.map_or(served, |queue| queue < 1.0);
     // Buffered I/O is carried out by the kernel in its own order and depth.
-    (alone && small && trusted && trial.direct() && queue < 1.0).then(|| {
+    (alone && small && trusted && trial.direct() && idle).then(|| {
+        let device = queue
+            .map(|queue| format!("; the device had {queue:.2} requests in its queue on average"));
         let text = format!(
-            "one operation at a time: latency sets the rate; the device had {queue:.2} requests \
-             in its queue on average"
+            "one operation at a time: latency sets the rate{}",
+            device.unwrap_or_default()
         );
         (Limiter::QueueDepth, text)
     })
 }
 
 /// How an unknown limiter could be told.
-pub(crate) const WOULD_TELL: &str =
-    "; the same workload at twice the depth would tell device from depth";
+pub(crate) fn would_tell(trial: &Trial<'_>) -> String {
+    let command = depth_command(trial);
+    match trial.workload.files_work() {
+        Some(_) => format!("; `{command}` tells waiting from computing"),
+        None => format!("; `{command}` tells device from depth"),
+    }
+}
 
 fn unknown(facts: &Facts<'_>) -> String {
     let trial = facts.trial;
@@ -233,13 +267,13 @@ fn unknown(facts: &Facts<'_>) -> String {
             "the device had {:.1} requests in its queue",
             activity.mean_queue
         )),
-        Err(reason) => parts.push(reason.clone()),
+        Err(reason) => parts.push(reason.to_string()),
     }
-    let would_tell = match trial.workload.files_work() {
-        Some(_) => "; the same with more workers would tell waiting from computing",
-        None => WOULD_TELL,
-    };
-    format!("nothing is proved: {}{would_tell}", parts.join(", "))
+    format!(
+        "nothing is proved: {}{}",
+        parts.join(", "),
+        would_tell(trial)
+    )
 }
 
 /// Folds the limiters of several trials: one name if all agree.

@@ -30,6 +30,9 @@ fn one_operation_at_a_time_is_limited_by_depth() {
     assert_eq!(large.limiter(), Limiter::Unknown);
     let unobserved = at_depth(1, 900).with(|b| b.observed = false);
     assert_eq!(unobserved.limiter(), Limiter::Unknown);
+    // No device of this host lies below what another program serves.
+    let served = unobserved.on("fuse.drive", true);
+    assert_eq!(served.limiter(), Limiter::QueueDepth);
 }
 
 #[test]
@@ -98,4 +101,22 @@ fn a_flat_plateau_at_a_round_figure_is_a_cap_where_caps_exist() {
 fn an_empty_trial_has_no_limiter() {
     let empty = RecordBuilder::reads().with(|b| b.seconds = 0);
     assert_eq!(empty.limiter(), Limiter::Unknown);
+}
+
+#[test]
+fn a_device_that_does_not_respond_is_named_and_depth_is_not() {
+    let hung = at_depth(4, 1000).with_end(|end| {
+        end.engine.stuck.push(fathom_model::run::StuckOp {
+            message: "read of 4,096 bytes at 0".to_owned(),
+            age_ns: 8_000_000_000,
+        });
+    });
+    let judged = crate::judge(&run_of(vec![hung.trial()], hung.host.clone()));
+    let verdict = &judged.trials[0].verdict;
+    assert_eq!(verdict.limiter, Limiter::Device);
+    let said = &verdict.limiter_evidence;
+    assert!(
+        said.contains("does not respond") && !said.contains("depth"),
+        "{said}"
+    );
 }

@@ -9,7 +9,6 @@ use fathom_model::workload::Content;
 use fathom_rules::{Rule, check};
 use fathom_stats::moments::mean;
 
-use crate::knee::second_rates;
 use crate::outcome::Outcome;
 use crate::trial::Trial;
 
@@ -62,7 +61,7 @@ fn ratio(trials: &[Trial<'_>], row: u32) -> Option<f64> {
 }
 
 fn mean_rate(trial: &Trial<'_>) -> Option<f64> {
-    mean(&second_rates(trial)).filter(|mean| *mean > 0.0)
+    mean(&trial.second_rates()).filter(|mean| *mean > 0.0)
 }
 
 fn outcome(trial: &Trial<'_>, ratio: f64) -> Outcome {

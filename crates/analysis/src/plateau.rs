@@ -2,10 +2,10 @@
 //! move, and the operations that do not fit wait.
 //!
 //! A healthy drive can be steady as well, so a cap is named only where caps
-//! exist (a virtual machine or a simulated drive), in a closed loop at depth 2
-//! or more with the depth kept, on 20 seconds or more whose coefficient of
-//! variation is below 0.5 %, with a latency that Little's law puts at depth
-//! over rate; and then only with one of two signs of a hand:
+//! exist (a virtual machine, a simulated drive, storage that others serve), in
+//! a closed loop at depth 2 or more with the depth kept, on 20 seconds or more
+//! whose coefficient of variation is below 0.5 %, with a latency that Little's
+//! law puts at depth over rate; and then only with one of two signs of a hand:
 //!
 //! - the rate is within 0.25 % of a figure that people choose;
 //! - over a minute of random access or more the rate is not merely steady but
@@ -19,12 +19,13 @@
 //! A burst before the plateau (credits being spent) is set aside: the longest
 //! flat end of the trial is judged.
 
+use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_rules::TargetKind;
 use fathom_rules::method::held_by_a_cap::{
-    LEAST_BURST, LEAST_SECONDS, LINE_QUANTILE, LINE_SECONDS, ROUNDNESS,
-    THRESHOLD as LARGEST_VARIATION,
+    LEAST_BURST, LEAST_SECONDS, LINE_QUANTILE, LINE_SECONDS, MOST_SCATTER, ROUNDNESS,
+    TELLING_SECONDS, THRESHOLD as LARGEST_VARIATION,
 };
 use fathom_stats::moments::{Moments, mean};
 
@@ -60,7 +61,14 @@ pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
         None => return None,
     };
     let burst = flat.burst.as_ref().map(|(seconds, ratio)| {
-        format!(" after {seconds} s of a burst at {ratio:.1} times the rate")
+        let (burst, credit) = (ratio * flat.ops, (ratio - 1.0) * flat.ops * *seconds as f64);
+        format!(
+            " after {seconds} s of a burst at {ratio:.1} times the rate, {} ops/s: a credit of at \
+             least {} operations, which comes back at no more than {} ops/s",
+            unit::count(burst),
+            unit::count(credit),
+            unit::count(flat.ops),
+        )
     });
     Some(format!(
         "a flat plateau at {figure}{} (variation {:.2} % over {} s, {sign}) with a mean latency \
@@ -73,17 +81,40 @@ pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
     ))
 }
 
-/// Whether saturation alone cannot tell device from cap: caps exist here, and
-/// the rate is as flat as one makes it.
+/// Whether saturation alone cannot tell device from cap: caps exist here, and the
+/// rate is flatter than devices usually are. Where the access is random and the seconds
+/// are many, a rate held by a cap would have shown as one: there it is the device.
 pub(crate) fn may_be_capped(trial: &Trial<'_>) -> bool {
     let seconds: Vec<&Second<'_>> = whole_seconds(trial);
     let rates: Vec<f64> = seconds.iter().map(|s| rate(s)).collect();
-    caps_exist(trial) && variation(&rates).is_some_and(|v| v < LARGEST_VARIATION)
+    let told = trial.workload.pattern.is_random() && seconds.len() + 1 >= TELLING_SECONDS;
+    let flat = |m: Moments| {
+        let deviation = m.deviation()?;
+        let device = (MOST_SCATTER * m.mean).sqrt();
+        Some(deviation < LARGEST_VARIATION * m.mean && deviation < device)
+    };
+    caps_exist(trial) && !told && Moments::of(&rates).and_then(flat).unwrap_or(false)
 }
 
-fn caps_exist(trial: &Trial<'_>) -> bool {
-    let hypervisor = trial.host.virtualization.as_deref();
-    trial.kind == TargetKind::Sim || hypervisor.is_some_and(|v| v != "none")
+/// Whether caps are usual here: a virtual machine, a simulated drive, storage that
+/// another host or program serves.
+pub(crate) fn caps_exist(trial: &Trial<'_>) -> bool {
+    let guest = trial.host.virtualization.as_deref();
+    let served = matches!(
+        trial.kind,
+        TargetKind::Sim | TargetKind::Network | TargetKind::Stacked
+    );
+    served || guest.is_some_and(|v| v != "none") || on_a_remote_device(trial)
+}
+
+fn on_a_remote_device(trial: &Trial<'_>) -> bool {
+    let remote = |device: &DeviceFacts| {
+        let link = device.facts.get("transport").map_or("", String::as_str);
+        matches!(device.kind.as_str(), "nbd" | "rbd" | "drbd")
+            || matches!(link, "iscsi" | "fc" | "tcp" | "rdma")
+    };
+    let devices = trial.record.target_before.iter().flat_map(|t| &t.devices);
+    devices.into_iter().any(remote)
 }
 
 /// The longest flat end of a trial.
@@ -188,7 +219,7 @@ fn variation(rates: &[f64]) -> Option<f64> {
 }
 
 /// Mean service latency of the data operations.
-fn mean_latency(seconds: &[&Second<'_>]) -> Option<f64> {
+pub(crate) fn mean_latency(seconds: &[&Second<'_>]) -> Option<f64> {
     let sum = |kind: OpKind| {
         let ops = seconds.iter().flat_map(move |s| s.ops(kind));
         ops.fold((0.0, 0.0), |(sum, count), op| {

@@ -1,6 +1,6 @@
-//! The probe at twice the depth: which trial would tell device from depth?
+//! Probes: which trial would tell device from depth, and device from cap?
 //!
-//! Asked after every trial. A probe is worth its time when the last iteration
+//! The one is at twice the depth, the other at half the rate (`pace_probe`). Asked after every trial. A probe is worth its time when the last iteration
 //! of a row has just ended, its limiter is unknown, more depth could have an
 //! effect, and no other trial of the schedule answers the question anyway.
 
@@ -20,6 +20,7 @@ use fathom_rules::check::v21::{
 
 use crate::judge::judge_trials;
 use crate::knee::{depth_matters, same_shape};
+use crate::pace_probe::pace_probe;
 use crate::trial::Trial;
 
 /// The trial that would tell whether the depth or the device set the number of
@@ -38,12 +39,16 @@ pub fn depth_probe(record: &RunRecord) -> Option<ScheduledTrial> {
         &record.meta.host,
         earlier,
         last,
-        &Done { probed, ran },
+        &Done {
+            probed,
+            ran,
+            ..Done::default()
+        },
     )
 }
 
-/// Hands out the trials of a schedule in order, and a probe at twice the depth
-/// after each row whose limiter it would tell.
+/// Hands out the trials of a schedule in order, and probes after each row whose
+/// limiter they would tell.
 #[derive(Debug)]
 pub struct Probing {
     schedule: Schedule,
@@ -51,6 +56,8 @@ pub struct Probing {
     left: VecDeque<ScheduledTrial>,
     /// Trials with a sibling at another depth, which may explain it.
     siblings: Vec<TrialRecord>,
+    /// The row that ended last, and its probe at twice the depth.
+    row: Vec<TrialRecord>,
     done: Done,
 }
 
@@ -61,6 +68,8 @@ struct Done {
     probed: Vec<u32>,
     /// Indexes of the trials.
     ran: Vec<u32>,
+    /// Rows that have their probe at half the rate.
+    paced: Vec<u32>,
 }
 
 impl Probing {
@@ -71,8 +80,30 @@ impl Probing {
             schedule: schedule.clone(),
             host,
             siblings: Vec::new(),
+            row: Vec::new(),
             done: Done::default(),
         }
+    }
+
+    /// The probe at half the rate that the row which ended last asks for.
+    fn paced(&mut self) -> Option<ScheduledTrial> {
+        let (row, probe) = self.row.split_first()?;
+        let number = row.spec.row;
+        let left = |t: &ScheduledTrial| t.row == number && !self.done.ran.contains(&t.index);
+        if self.done.paced.contains(&number) || self.schedule.trials.iter().any(left) {
+            return None;
+        }
+        let siblings = self
+            .siblings
+            .iter()
+            .filter(|t| t.spec.index != row.spec.index);
+        let around: Vec<&TrialRecord> = siblings.chain(probe).collect();
+        let probe = pace_probe(&self.schedule, &self.host, &around, row)?;
+        self.done.paced.push(number);
+        Some(ScheduledTrial {
+            index: next_index(&self.schedule, &self.done.ran),
+            ..probe
+        })
     }
 
     fn has_sibling(&self, spec: &ScheduledTrial) -> bool {
@@ -95,11 +126,20 @@ impl Conductor for Probing {
         if let [last] = last {
             self.done.ran.push(last.spec.index);
             let probe = probe_after(&self.schedule, &self.host, &self.siblings, last, &self.done);
-            if last.spec.role == TrialRole::Measure && self.has_sibling(&last.spec) {
-                self.siblings.push(last.clone());
+            match last.spec.role {
+                TrialRole::Measure => {
+                    if self.has_sibling(&last.spec) {
+                        self.siblings.push(last.clone());
+                    }
+                    self.row = vec![last.clone()];
+                }
+                _ => self.row.push(last.clone()),
             }
             if let Some(probe) = probe {
                 self.done.probed.push(probe.row);
+                return Step::Run(Box::new(probe));
+            }
+            if let Some(probe) = self.paced() {
                 return Step::Run(Box::new(probe));
             }
         }
@@ -130,16 +170,21 @@ fn probe_after(
         return None;
     }
     let workload = twice_as_deep(last, host)?;
-    let planned = schedule.trials.iter().map(|t| t.index);
-    let highest = planned.chain(done.ran.iter().copied()).max().unwrap_or(0);
     is_unknown(host, earlier, last).then(|| ScheduledTrial {
-        index: highest.saturating_add(1),
+        index: next_index(schedule, &done.ran),
         iteration: 0,
         label: format!("{}, probe at twice the depth", spec.label),
         workload,
         role: TrialRole::Probe,
         ..spec.clone()
     })
+}
+
+/// An index that no trial has.
+fn next_index(schedule: &Schedule, ran: &[u32]) -> u32 {
+    let planned = schedule.trials.iter().map(|t| t.index);
+    let highest = planned.chain(ran.iter().copied()).max().unwrap_or(0);
+    highest.saturating_add(1)
 }
 
 /// Later iterations of the row come first; other rows with the same workload at

@@ -111,8 +111,20 @@ fn the_conductor_slips_the_probe_in() {
     let mut probe = record.trials[0].clone();
     probe.spec.role = TrialRole::Probe;
     probe.spec.index = 2;
+    // Flat, and not told from a cap: half the rate, once.
+    let Step::Run(paced) = conductor.next(std::slice::from_ref(&probe)) else {
+        panic!("a probe at half the rate was expected");
+    };
     assert_eq!(
-        next(&mut conductor, Some(&probe)),
+        (paced.row, paced.role, paced.index),
+        (0, TrialRole::Probe, 3)
+    );
+    let rate = paced.workload.rate.unwrap().per_second;
+    assert!((450.0..550.0).contains(&rate), "{rate}");
+    let mut slow = record.trials[0].clone();
+    slow.spec = *paced;
+    assert_eq!(
+        next(&mut conductor, Some(&slow)),
         Some((1, TrialRole::Measure))
     );
     let last = next(&mut conductor, Some(&record.trials[1]));
@@ -120,4 +132,42 @@ fn the_conductor_slips_the_probe_in() {
     let mut probe = record.trials[1].clone();
     probe.spec.role = TrialRole::Probe;
     assert_eq!(next(&mut conductor, Some(&probe)), None);
+}
+
+/// What follows a row and its probe at twice the depth.
+fn after_probe(row: RecordBuilder) -> Option<ScheduledTrial> {
+    let record = planned(&[row], 1);
+    let mut conductor = Probing::new(&record.meta.schedule, record.meta.host.clone());
+    conductor.next(&[]);
+    match conductor.next(&record.trials[..1]) {
+        Step::Run(spec) if spec.workload.rate.is_some() => return Some(*spec),
+        _ => {}
+    }
+    let mut probe = record.trials[0].clone();
+    (probe.spec.role, probe.spec.index) = (TrialRole::Probe, 1);
+    match conductor.next(&[probe]) {
+        Step::Run(spec) => Some(*spec),
+        _ => None,
+    }
+}
+
+#[test]
+fn only_flat_random_reads_are_asked_for_half_their_rate() {
+    assert!(after_probe(row(32)).is_some());
+    let change = |change: fn(&mut RecordBuilder)| after_probe(row(32).with(change));
+    let alone = |b: &mut RecordBuilder| b.workload.queue_depth = 1;
+    assert_eq!(change(alone), None, "its latency");
+    let guest = row(1).with(|b| b.host.virtualization = Some("kvm".to_owned()));
+    assert!(
+        after_probe(guest).is_some(),
+        "or a cap, where caps are usual"
+    );
+    assert_eq!(change(|b| b.noise = 0.1), None, "not flat");
+    let ordered = |b: &mut RecordBuilder| {
+        b.workload.pattern = fathom_model::workload::Pattern::Sequential;
+    };
+    assert_eq!(change(ordered), None, "fetched ahead");
+    let writes = |b: &mut RecordBuilder| b.workload.mix = fathom_model::workload::OpMix::WRITE;
+    assert_eq!(change(writes), None, "a cache takes them faster");
+    assert_eq!(change(|b| b.device_share = 0.1), None, "a cache is named");
 }

@@ -91,7 +91,9 @@ fn label<'l>(rows: impl ExactSizeIterator<Item = &'l str>) -> String {
     }
 }
 
-pub(crate) fn sum(turns: &[Vec<usize>], trials: &[Trial<'_>]) -> (Option<SetSum>, Option<String>) {
+/// Turns of the same work one after the other, each added up over its trials; or why
+/// there is no sum.
+pub fn sum(turns: &[Vec<usize>], trials: &[Trial<'_>]) -> (Option<SetSum>, Option<String>) {
     let mut merged = Vec::new();
     let (mut from_ns, mut idle) = (None, 0);
     for turn in turns {

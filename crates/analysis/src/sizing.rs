@@ -6,8 +6,15 @@
 //! connections over its links, never evenly: 85 % of the sum is counted, which
 //! gives every figure of the published table.
 
+use fathom_model::JudgedRun;
+use fathom_model::OpKind;
+use fathom_model::estimate::Unit;
+use fathom_model::network::{LoadResult, PairReport};
+use fathom_model::verdict::Validity;
 use fathom_rules::method::sizing::BOND_SHARE;
 use serde::Serialize;
+
+use crate::disk_measurement::trials_of_disks;
 
 /// The links of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -26,12 +33,26 @@ impl Links {
     }
 }
 
+/// A text that is no link.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// Something else than a number of links and their speed.
+    #[error("'{0}' is no link; write for example 25GbE, 2x25GbE or 10Gbit/s")]
+    NoLink(String),
+    /// A bare number.
+    #[error("'{0}' needs a unit, e.g. {0}GbE")]
+    NoUnit(String),
+    /// Bytes, which are eight times as much.
+    #[error("'{0}' is in bytes, and links are in bits: write for example 25GbE or 25Gbit/s")]
+    Bytes(String),
+}
+
 impl std::str::FromStr for Links {
-    type Err = String;
+    type Err = LinkError;
 
     /// Reads `25GbE`, `2x25 GbE`, `2x25G`, `10Gbit/s`.
-    fn from_str(text: &str) -> Result<Links, String> {
-        let wrong = || format!("'{text}' is no link; write for example 25GbE, 2x25GbE or 10Gbit/s");
+    fn from_str(text: &str) -> Result<Links, LinkError> {
+        let wrong = || LinkError::NoLink(text.to_owned());
         let lower: String = text.to_lowercase().split_whitespace().collect();
         let (count, speed) = match lower.split_once(['x', '×', '*']) {
             Some((count, speed)) => (count.parse().map_err(|_| wrong())?, speed),
@@ -39,12 +60,15 @@ impl std::str::FromStr for Links {
         };
         let end = speed.find(|c: char| !c.is_ascii_digit() && c != '.');
         let (number, unit) = speed.split_at(end.unwrap_or(speed.len()));
+        if matches!(unit, "gb" | "gb/s") && text.contains('B') {
+            return Err(LinkError::Bytes(text.to_owned()));
+        }
         let scale = match unit {
             "gbe" | "g" | "gb" | "gbit" | "gbit/s" | "gbps" | "gb/s" | "ge" => 1e9,
             "mbit" | "mbit/s" | "mbps" | "mbe" | "m" => 1e6,
             "tbe" | "t" | "tbit/s" | "tbps" => 1e12,
             "" if !number.is_empty() => {
-                return Err(format!("'{text}' needs a unit, e.g. {text}GbE"));
+                return Err(LinkError::NoUnit(text.to_owned()));
             }
             _ => return Err(wrong()),
         };
@@ -78,13 +102,18 @@ pub enum Redundancy {
     },
 }
 
+/// A text that is no redundancy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no redundancy; write copies (3) or chunks (5+2)")]
+pub struct NoRedundancy(String);
+
 impl std::str::FromStr for Redundancy {
-    type Err = String;
+    type Err = NoRedundancy;
 
     /// Reads a number of copies (`3`) or data and parity chunks (`5+2`).
-    fn from_str(text: &str) -> Result<Redundancy, String> {
-        let wrong = || format!("'{text}' is no redundancy; write copies (3) or chunks (5+2)");
-        let number = |part: &str| -> Result<u32, String> {
+    fn from_str(text: &str) -> Result<Redundancy, NoRedundancy> {
+        let wrong = || NoRedundancy(text.to_owned());
+        let number = |part: &str| -> Result<u32, NoRedundancy> {
             let value = part.trim().parse().map_err(|_| wrong())?;
             if (1..=64).contains(&value) {
                 Ok(value)
@@ -219,6 +248,51 @@ pub fn node_size(
     }
 }
 
+/// The best load of a pair in one direction, bits per second.
+pub fn best_load_bits(pair: &PairReport) -> Option<f64> {
+    let loads = pair
+        .loads
+        .iter()
+        .filter(|load| !(load.forward.is_some() && load.reverse.is_some()));
+    loads
+        .filter_map(LoadResult::bits_per_second)
+        .reduce(f64::max)
+}
+
+/// Throughput of each disk alone where the run was about disks, else of each
+/// trial that measured one.
+///
+/// # Errors
+/// In words why nothing of the run serves as a measurement of a disk.
+pub fn disk_speeds(judged: &JudgedRun) -> Result<Vec<f64>, String> {
+    let fit = trials_of_disks(judged)?;
+    let sweeps = judged.disks.iter().flat_map(|sweep| &sweep.workloads);
+    let alone = sweeps
+        .flat_map(|workload| &workload.disks)
+        .filter(|disk| disk.validity != Validity::NotTrusted)
+        .filter(|disk| fit.iter().any(|trial| trial.target == disk.target))
+        .filter_map(|disk| {
+            let estimate = disk.alone.as_ref()?;
+            (estimate.unit == Unit::BytesPerSecond).then_some(estimate.value)?
+        });
+    let alone: Vec<f64> = alone.collect();
+    if !alone.is_empty() {
+        return Ok(alone);
+    }
+    let results = fit.into_iter().filter(|trial| !trial.role.is_probe());
+    let trials = results.filter_map(|trial| {
+        let data = trial.summary.ops.iter();
+        let data = data.filter(|op| matches!(op.kind, OpKind::Read | OpKind::Write));
+        let speeds = data.filter_map(|op| op.bytes_per_second.value);
+        speeds.reduce(f64::max)
+    });
+    let speeds: Vec<f64> = trials.collect();
+    match speeds.is_empty() {
+        true => Err("it has no throughput of reads or writes".to_owned()),
+        false => Ok(speeds),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,6 +336,10 @@ mod tests {
             "1e9GbE",
         ] {
             assert!(text.parse::<Links>().is_err(), "{text}");
+        }
+        for bytes in ["25GB/s", "2x25GB"] {
+            let error = bytes.parse::<Links>();
+            assert_eq!(error, Err(LinkError::Bytes(bytes.to_owned())));
         }
         let links: Links = "2×40Gbit/s".parse().unwrap();
         assert_eq!((links.count, links.bits), (2, 40e9));

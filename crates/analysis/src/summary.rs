@@ -164,7 +164,7 @@ pub(crate) fn data_rate(
 }
 
 /// The latency from submission of reads, writes and trims together.
-pub(crate) fn data_latency(trials: &[&Trial<'_>]) -> LatencySummary {
+pub fn data_latency(trials: &[&Trial<'_>]) -> LatencySummary {
     latencies_of(trials, OpKind::is_data, Which::Service).summary()
 }
 

@@ -1,9 +1,9 @@
 //! Known truths: what limits and what stands out is found again.
 
 use fathom_model::network::{
-    Cell, ConnectionReport, ConnectionSecond, Direction, EndReport, FlowReport, HostFacts, HostUse,
-    LinkFacts, LoadResult, LoadSpec, MatrixRound, MtuProbe, NetLimitKind, Outliers, PAIR_SCHEMA,
-    PairReport, Reachability, TcpState,
+    ConnectionReport, ConnectionSecond, Direction, EndReport, FlowReport, HostFacts, HostUse,
+    LinkFacts, LoadResult, LoadSpec, MatrixCell, MatrixRound, MtuProbe, NetLimitKind, Outliers,
+    PAIR_SCHEMA, PairReport, Reachability, TcpState,
 };
 use fathom_model::rng::Rng;
 use fathom_model::{Histogram, OpKind};
@@ -217,12 +217,12 @@ fn packet_sizes_are_explained_by_the_setting_that_is_wrong() {
 }
 
 /// Rates of all ways between hosts with some noise; `factor` makes some slow.
-fn cells(hosts: usize, rng: &mut Rng, factor: impl Fn(usize, usize) -> f64) -> Vec<Cell> {
+fn cells(hosts: usize, rng: &mut Rng, factor: impl Fn(usize, usize) -> f64) -> Vec<MatrixCell> {
     let mut cells = Vec::new();
     for from in 0..hosts {
         for to in (0..hosts).filter(|to| *to != from) {
             let noise = 1.0 + 0.06 * (rng.unit() - 0.5);
-            cells.push(Cell {
+            cells.push(MatrixCell {
                 from,
                 to,
                 bits_per_second: Some(9.4e9 * noise * factor(from, to)),

@@ -5,13 +5,13 @@
 //! one bad link among many does not move. What remains at a link is compared
 //! with the median absolute deviation of all.
 
-use fathom_model::network::{Cell, LinkOutlier, NodeOutlier, Outliers};
+use fathom_model::network::{LinkOutlier, MatrixCell, NodeOutlier, Outliers};
 use fathom_rules::network;
 use fathom_stats::mad::robust_deviation;
 use fathom_stats::median::median;
 
 /// Finds what stands out among `hosts`.
-pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
+pub(super) fn find(hosts: usize, cells: &[MatrixCell]) -> Outliers {
     let known: Vec<(usize, usize, f64)> = cells
         .iter()
         .filter(|cell| cell.from < hosts && cell.to < hosts)
@@ -69,8 +69,8 @@ pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
 /// Whether the link was measured again often enough, and stood out each time:
 /// the best of all measurements decides, so that one that stands out with a
 /// repetition was slow in all of them.
-pub(super) fn is_confirmed(link: &LinkOutlier, cells: &[Cell]) -> bool {
-    let of_link = |cell: &&Cell| (cell.from, cell.to) == (link.from, link.to);
+pub(super) fn is_confirmed(link: &LinkOutlier, cells: &[MatrixCell]) -> bool {
+    let of_link = |cell: &&MatrixCell| (cell.from, cell.to) == (link.from, link.to);
     let cell = cells.iter().find(of_link);
     cell.is_some_and(|cell| cell.again_bits.len() >= network::slow_link::CONFIRMATIONS)
 }

@@ -1,7 +1,9 @@
 //! What a user should know of a network besides its limits.
 
+use std::collections::BTreeMap;
+
 use fathom_model::network::{
-    Cell, HostFacts, LinkOutlier, LoadKind, MatrixMode, MatrixReport, NetRemark, PairReport,
+    HostFacts, LinkOutlier, LoadKind, MatrixCell, MatrixMode, MatrixReport, NetRemark, PairReport,
 };
 use fathom_rules::{Rule, network};
 use fathom_stats::median::median;
@@ -198,13 +200,13 @@ fn counters(report: &PairReport) -> Vec<NetRemark> {
 }
 
 /// Ways whose first figure was not confirmed.
-pub(super) fn slow_once(cells: &[Cell], name: &dyn Fn(usize) -> String) -> Vec<NetRemark> {
-    let slow = |cell: &&Cell| {
+pub(super) fn slow_once(cells: &[MatrixCell], name: &dyn Fn(usize) -> String) -> Vec<NetRemark> {
+    let slow = |cell: &&MatrixCell| {
         let first = cell.bits_per_second.unwrap_or(0.0);
         let best = cell.best_bits().unwrap_or(0.0);
         !cell.again_bits.is_empty() && first < network::slow_link::THRESHOLD * best
     };
-    let tell = |cell: &Cell| {
+    let tell = |cell: &MatrixCell| {
         remark(
             network::SLOW_ONCE,
             format!(
@@ -222,7 +224,8 @@ pub(super) fn slow_once(cells: &[Cell], name: &dyn Fn(usize) -> String) -> Vec<N
 
 /// Of a matrix.
 pub(super) fn of_matrix(report: &MatrixReport, unconfirmed: &[LinkOutlier]) -> Vec<NetRemark> {
-    let mut found = differences(report);
+    let mut found = one_machine(report);
+    found.extend(differences(report));
     let name = |host: usize| report.hosts.get(host).map_or("?", String::as_str);
     for node in &report.outliers.nodes {
         let verb = if node.sending { "sends" } else { "receives" };
@@ -263,10 +266,12 @@ pub(super) fn of_matrix(report: &MatrixReport, unconfirmed: &[LinkOutlier]) -> V
     let alone = report.rounds.iter().find(|r| r.mode == MatrixMode::Alone);
     let alone = alone.map_or(&[][..], |round| &round.cells);
     found.extend(slow_once(alone, &|host| name(host).to_owned()));
+    // What they share is the machine, and was said.
+    let apart = one_machine(report).is_empty();
     if let Some(together) = report
         .rounds
         .iter()
-        .find(|r| r.mode == MatrixMode::Together)
+        .find(|r| r.mode == MatrixMode::Together && apart)
         && let Some(median_bits) = report.outliers.median_bits
     {
         let received: Vec<f64> = together.sums.iter().map(|sum| sum.received_bits).collect();
@@ -285,6 +290,26 @@ pub(super) fn of_matrix(report: &MatrixReport, unconfirmed: &[LinkOutlier]) -> V
         }
     }
     found
+}
+
+/// Several agents of one machine measure that machine, and no network.
+fn one_machine(report: &MatrixReport) -> Vec<NetRemark> {
+    let mut machines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (host, facts) in report.hosts.iter().zip(&report.facts) {
+        if let Some(boot_id) = &facts.boot_id {
+            machines.entry(boot_id).or_default().push(host);
+        }
+    }
+    let shared = machines.into_values().filter(|hosts| hosts.len() > 1);
+    let told = shared.map(|hosts| {
+        let text = format!(
+            "{} are one machine: what goes between them crosses no network, and they count as one \
+             host",
+            hosts.join(" and ")
+        );
+        remark(network::ONE_MACHINE, text)
+    });
+    told.collect()
 }
 
 /// All nodes should be alike: the first rule of the cluster guide.

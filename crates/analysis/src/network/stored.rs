@@ -2,8 +2,8 @@
 //! pairs of several hosts, gave.
 
 use fathom_model::network::{
-    Cell, ConnectionFacts, ConnectionReport, ConnectionSecond, End, EndFacts, EndReport, Ends,
-    FlowFacts, FlowReport, HostFacts, LinkCounters, LoadResult, LoadSpec, MATRIX_SCHEMA,
+    ConnectionFacts, ConnectionReport, ConnectionSecond, End, EndFacts, EndReport, Ends, FlowFacts,
+    FlowReport, HostFacts, LinkCounters, LoadResult, LoadSpec, MATRIX_SCHEMA, MatrixCell,
     MatrixMode, MatrixReport, MatrixRound, NodeSum, Outliers, PAIR_SCHEMA, PairReport, PathFacts,
     Reachability, RoundTrip, Way,
 };
@@ -211,13 +211,13 @@ pub(super) fn matrix(record: &RunRecord) -> Option<MatrixReport> {
 fn round(all: &[TwoEnded<'_>], mode: MatrixMode, hosts: usize) -> MatrixRound {
     let of_mode = all.iter().filter(|trial| trial.ends.mode == Some(mode));
     let loads: Vec<&TwoEnded<'_>> = of_mode.filter(|trial| trial.is_load()).collect();
-    let mut cells: Vec<Cell> = Vec::new();
+    let mut cells: Vec<MatrixCell> = Vec::new();
     let mut sums = vec![NodeSum::default(); hosts];
     let mut sets: Vec<(Option<u32>, Vec<NodeSum>)> = Vec::new();
     for load in loads {
         let cell = cell(load, all);
         if load.trial.spec.iteration > 0 {
-            let known = |known: &&mut Cell| (known.from, known.to) == (cell.from, cell.to);
+            let known = |known: &&mut MatrixCell| (known.from, known.to) == (cell.from, cell.to);
             if let Some(known) = cells.iter_mut().find(known) {
                 known.again_bits.extend(cell.bits_per_second);
             }
@@ -254,7 +254,7 @@ fn round(all: &[TwoEnded<'_>], mode: MatrixMode, hosts: usize) -> MatrixRound {
 }
 
 /// One look at a pair.
-fn cell(load: &TwoEnded<'_>, all: &[TwoEnded<'_>]) -> Cell {
+fn cell(load: &TwoEnded<'_>, all: &[TwoEnded<'_>]) -> MatrixCell {
     let result = load.result(all);
     let same_pair = |other: &&TwoEnded<'_>| {
         let (mine, theirs) = (load.ends, other.ends);
@@ -269,7 +269,7 @@ fn cell(load: &TwoEnded<'_>, all: &[TwoEnded<'_>]) -> Cell {
         .and_then(|idle| idle.round_trip());
     let flow = result.forward.as_ref();
     let middle = |trips: Option<&RoundTrip>| trips?.latency.quantile(0.5);
-    Cell {
+    MatrixCell {
         from: load.ends.from as usize,
         to: load.ends.to as usize,
         bits_per_second: result.bits_per_second(),

@@ -104,6 +104,7 @@ fn host(name: &str) -> HostFacts {
         fathom: "0.1.0".to_owned(),
         address: "10.0.0.1".to_owned(),
         link: None,
+        boot_id: None,
     }
 }
 

@@ -9,11 +9,9 @@
 
 use fathom_model::histogram::{Histogram, bucket_range};
 use fathom_model::rng::Rng;
+use fathom_rules::method::percentile_intervals::{LOGIT_STEP, MOST_GROUPS, RESAMPLES};
 use fathom_stats::bootstrap::{BlockBootstrap, central_95};
 
-const LOGIT_STEP: f64 = 0.08;
-const MAX_GROUPS: usize = 240;
-const RESAMPLES: usize = 200;
 const BOOTSTRAP_SEED: u64 = 0x6661_7468_6f6d;
 
 /// The latencies of one second, by worker group.
@@ -101,11 +99,11 @@ impl Cells {
         found.into_iter().map(|cells| self.central(cells)).collect()
     }
 
-    /// Counts added up over groups of seconds, at most [`MAX_GROUPS`].
+    /// Counts added up over groups of seconds, at most [`MOST_GROUPS`].
     fn grouped(&self) -> Vec<u64> {
         let columns = self.ranges.len();
         let seconds = self.counts.len() / columns;
-        let size = seconds.div_ceil(MAX_GROUPS).max(1);
+        let size = seconds.div_ceil(MOST_GROUPS).max(1);
         let mut groups = vec![0u64; seconds.div_ceil(size) * columns];
         for (second, row) in self.counts.chunks(columns).enumerate() {
             let group = &mut groups[second / size * columns..][..columns];
@@ -210,7 +208,7 @@ mod tests {
         }
         let cells = Cells::new(&seconds, &merged, &[]);
         assert!(cells.ranges.len() < 320, "{}", cells.ranges.len());
-        assert!(cells.grouped().len() / cells.ranges.len() <= MAX_GROUPS);
+        assert!(cells.grouped().len() / cells.ranges.len() <= MOST_GROUPS);
         let spread = cells.bootstrap(&[0.5, 0.99], 4.0).unwrap();
         // Every second is alike, so the spread is one cell wide.
         assert!(spread[1].1 < spread[1].0 * 11 / 10, "{spread:?}");

@@ -223,11 +223,11 @@ fn width_text(value: f64, half: f64) -> String {
 /// Iterations after which as much scatter gives an interval that is printed,
 /// where `have` of them gave one of `relative` half width.
 fn trials_for(have: usize, relative: f64) -> usize {
-    const MOST: usize = 1000;
     let limit = check::v16::UNPRINTABLE;
     let factor = |k: usize| student_975(k as f64 - 1.0) / (k as f64).sqrt();
     let narrow = |k: &usize| relative * factor(*k) / factor(have) <= limit;
-    (have + 1..MOST).find(narrow).unwrap_or(MOST)
+    let most = check::v16::MOST_TRIALS;
+    (have + 1..most).find(narrow).unwrap_or(most)
 }
 
 /// How much longer to measure, so that `have` effective samples in

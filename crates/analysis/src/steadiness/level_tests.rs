@@ -54,6 +54,18 @@ fn a_cliff_is_placed_within_three_percent_of_the_bytes() {
     assert!(worst < 0.03 && wrong == 0, "off by {worst}, {wrong} wrong");
 }
 
+/// A simulated drive does the same in every second, and its rates have no noise.
+#[test]
+fn a_cliff_of_a_drive_without_noise_is_placed_as_well() {
+    for tenths_gb in (80..700).step_by(7) {
+        let size = f64::from(tenths_gb) * 1e8;
+        let found = levels(&track_of(&[(size, 2.348e9), (1e18, 1.017e9)], 36, 0.0, 0));
+        assert_eq!(found.len(), 2, "{size}: {found:?}");
+        let error = found[0].end_bytes / size - 1.0;
+        assert!(error.abs() < 0.005, "{size}: {found:?}");
+    }
+}
+
 #[test]
 fn small_steps_and_three_levels_are_placed_too() {
     let two = levels(&track_of(&[(50e9, 1e9), (1e18, 0.85e9)], 120, 0.03, 3));

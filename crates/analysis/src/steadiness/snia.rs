@@ -32,7 +32,7 @@ pub(crate) fn window(track: &Track) -> Option<SniaWindow> {
 }
 
 /// The rule over rounds of some length; `None` when nothing was measured.
-pub(crate) fn evaluate(rounds: Vec<f64>, round_ns: u64) -> Option<SniaWindow> {
+pub fn evaluate(rounds: Vec<f64>, round_ns: u64) -> Option<SniaWindow> {
     let n = rounds.len() as f64;
     let average = rounds.iter().sum::<f64>() / n;
     if !(average > 0.0 && average.is_finite()) {

@@ -10,15 +10,14 @@ use fathom_model::fingerprint::Fingerprint;
 use fathom_model::run::TrialRecord;
 use fathom_model::steadiness::{Zone, ZoneProfile};
 use fathom_model::workload::Pattern;
-use fathom_rules::method::zones::{END_SHARE, ONE_PASS, THRESHOLD as LEAST_COVERED};
+use fathom_rules::method::zones::{
+    END_SHARE, ONE_PASS, PARTS as ZONES, THRESHOLD as LEAST_COVERED,
+};
 use fathom_stats::effective_size::MIN_EFFECTIVE;
 
 use super::track::{Cell, Track};
 use crate::statistics::ratio::{Part, Ratio};
 use crate::trial::Trial;
-
-/// Parts of the range in a profile.
-const ZONES: usize = 20;
 
 /// The rate by offset of a sequential pass over most of its range; `None` for
 /// any other trial.
