@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, Fingerprint};
+use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, Fingerprint, TargetFingerprint};
 use fathom_model::op::{ErrorCounts, OpKind};
 use fathom_model::run::{TrialEnd, TrialRecord};
 use fathom_model::sample::{OpSample, Phase, Sample};
@@ -16,12 +16,13 @@ use crate::company::Company;
 
 /// One second of all worker groups together.
 #[derive(Clone)]
-pub(crate) struct Second<'a> {
+pub struct Second<'a> {
     pub(crate) phase: Phase,
     pub(crate) start_ns: u64,
-    pub(crate) duration_ns: u64,
+    /// How long it lasted.
+    pub duration_ns: u64,
     /// One per worker group; a single one for a local run.
-    pub(crate) groups: Vec<&'a Sample>,
+    pub groups: Vec<&'a Sample>,
 }
 
 impl<'a> Second<'a> {
@@ -30,7 +31,7 @@ impl<'a> Second<'a> {
     }
 
     /// The parts of one kind of operation.
-    pub(crate) fn ops(&self, kind: OpKind) -> impl Iterator<Item = &'a OpSample> + '_ {
+    pub fn ops(&self, kind: OpKind) -> impl Iterator<Item = &'a OpSample> + '_ {
         self.groups
             .iter()
             .flat_map(|sample| sample.ops.iter())
@@ -38,7 +39,7 @@ impl<'a> Second<'a> {
     }
 
     /// Adds up a number over the groups.
-    pub(crate) fn sum(&self, field: impl Fn(&Sample) -> u64) -> u64 {
+    pub fn sum(&self, field: impl Fn(&Sample) -> u64) -> u64 {
         add(self.groups.iter().map(|s| field(s)))
     }
 
@@ -50,22 +51,27 @@ impl<'a> Second<'a> {
 
 /// Counts of one kind of operation over the measure phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Total {
-    pub(crate) ops: u64,
-    pub(crate) bytes: u64,
-    pub(crate) errors: ErrorCounts,
+pub struct Total {
+    /// Successful operations.
+    pub ops: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Failures by class.
+    pub errors: ErrorCounts,
 }
 
 /// One trial, prepared.
-pub(crate) struct Trial<'a> {
-    pub(crate) record: &'a TrialRecord,
+pub struct Trial<'a> {
+    /// What was stored of it.
+    pub record: &'a TrialRecord,
     pub(crate) host: &'a Fingerprint,
-    pub(crate) workload: &'a Workload,
+    /// What was done.
+    pub workload: &'a Workload,
     pub(crate) kind: TargetKind,
     /// Warm-up and measure, in order of time.
-    pub(crate) seconds: Vec<Second<'a>>,
+    pub seconds: Vec<Second<'a>>,
     /// Length of the measure phase: its seconds added up.
-    pub(crate) duration_ns: u64,
+    pub duration_ns: u64,
     /// Only some of the measured seconds are here.
     pub(crate) part: bool,
     /// Trials that ran at the same time, this one included; 1 for one alone.
@@ -77,12 +83,13 @@ pub(crate) struct Trial<'a> {
 }
 
 /// Adds without overflow: a broken record must not end the judgement.
-pub(crate) fn add(values: impl Iterator<Item = u64>) -> u64 {
+pub fn add(values: impl Iterator<Item = u64>) -> u64 {
     values.fold(0, u64::saturating_add)
 }
 
 impl<'a> Trial<'a> {
-    pub(crate) fn new(record: &'a TrialRecord, host: &'a Fingerprint) -> Trial<'a> {
+    /// A trial that ran alone on a host.
+    pub fn new(record: &'a TrialRecord, host: &'a Fingerprint) -> Trial<'a> {
         let seconds = group_seconds(&record.samples);
         let measured = seconds.iter().filter(|s| s.phase == Phase::Measure);
         Trial {
@@ -101,7 +108,7 @@ impl<'a> Trial<'a> {
 
     /// The trial with only some of its measured seconds, by their position
     /// among those that lasted.
-    pub(crate) fn part(&self, keep: impl Fn(usize) -> bool) -> Trial<'a> {
+    pub fn part(&self, keep: impl Fn(usize) -> bool) -> Trial<'a> {
         let lasting = self.measured().filter(|s| s.duration_ns > 0);
         let kept = lasting.enumerate().filter(|(position, _)| keep(*position));
         self.with_seconds(kept.map(|(_, second)| second.clone()).collect())
@@ -124,7 +131,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The seconds of the measure phase.
-    pub(crate) fn measured(&self) -> impl Iterator<Item = &Second<'a>> {
+    pub fn measured(&self) -> impl Iterator<Item = &Second<'a>> {
         self.seconds.iter().filter(|s| s.phase == Phase::Measure)
     }
 
@@ -134,7 +141,8 @@ impl<'a> Trial<'a> {
         seconds.filter_map(|(at, s)| (s.phase == Phase::Measure).then_some(at))
     }
 
-    pub(crate) fn duration_seconds(&self) -> f64 {
+    /// Length of the measure phase in seconds.
+    pub fn duration_seconds(&self) -> f64 {
         self.duration_ns as f64 / 1e9
     }
 
@@ -143,7 +151,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Totals of one kind of operation over the measure phase.
-    pub(crate) fn total(&self, kind: OpKind) -> Total {
+    pub fn total(&self, kind: OpKind) -> Total {
         let mut total = Total::default();
         for op in self.measured().flat_map(|s| s.ops(kind)) {
             total.ops = total.ops.saturating_add(op.ops);
@@ -156,26 +164,40 @@ impl<'a> Trial<'a> {
         total
     }
 
+    /// Data operations per second of each second of the measure phase that is not
+    /// cut short.
+    pub(crate) fn second_rates(&self) -> Vec<f64> {
+        let seconds = self.measured().filter(|s| s.duration_ns >= 500_000_000);
+        seconds
+            .map(|second| {
+                let kinds = data_kinds().flat_map(|kind| second.ops(kind));
+                let ops = add(kinds.map(|op| op.ops));
+                ops as f64 / second.duration_ns as f64 * 1e9
+            })
+            .collect()
+    }
+
     /// Reads, writes and trims that succeeded in the measure phase.
-    pub(crate) fn data_ops(&self) -> u64 {
+    pub fn data_ops(&self) -> u64 {
         add(data_kinds().map(|kind| self.total(kind).ops))
     }
 
     /// Bytes that they moved.
-    pub(crate) fn data_bytes(&self) -> u64 {
+    pub fn data_bytes(&self) -> u64 {
         add(data_kinds().map(|kind| self.total(kind).bytes))
     }
 
     /// Whether the engine had `O_DIRECT` in force; before the end of the
     /// trial what was asked for.
-    pub(crate) fn direct(&self) -> bool {
+    pub fn direct(&self) -> bool {
         match self.end() {
             Some(end) if end.engine.used.is_some() => end.engine.direct,
             _ => self.workload.cache == CacheMode::Direct,
         }
     }
 
-    pub(crate) fn engine(&self) -> EngineKind {
+    /// The engine that carried it out.
+    pub fn engine(&self) -> EngineKind {
         self.end()
             .and_then(|end| end.engine.used)
             .unwrap_or(self.workload.engine)
@@ -205,7 +227,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Null and simulated targets: nothing of the host below the engine.
-    pub(crate) fn artificial(&self) -> Option<&'static str> {
+    pub fn artificial(&self) -> Option<&'static str> {
         match self.kind {
             TargetKind::Null => Some("the null target has nothing below it"),
             TargetKind::Sim => Some("a simulated drive runs under a virtual clock"),
@@ -239,7 +261,7 @@ impl<'a> Trial<'a> {
     }
 
     /// The devices at the bottom, as far as the fingerprint names them.
-    pub(crate) fn leaves(&self) -> Vec<&'a DeviceFacts> {
+    pub fn leaves(&self) -> Vec<&'a DeviceFacts> {
         self.record
             .target_before
             .iter()
@@ -276,7 +298,7 @@ impl<'a> Trial<'a> {
 }
 
 /// Reads, writes and trims.
-pub(crate) fn data_kinds() -> impl Iterator<Item = OpKind> {
+pub fn data_kinds() -> impl Iterator<Item = OpKind> {
     OpKind::ALL.into_iter().filter(|kind| kind.is_data())
 }
 
@@ -300,14 +322,25 @@ fn group_seconds(samples: &[Sample]) -> Vec<Second<'_>> {
 }
 
 fn target_kind(record: &TrialRecord) -> TargetKind {
-    match (&record.spec.target, record.spec.workload.engine) {
+    let spec = &record.spec;
+    let engine = spec.workload.engine;
+    kind_of(&spec.target, engine, record.target_before.as_ref())
+}
+
+/// What a target is, by the engine that reached it and by what was found below it.
+pub(crate) fn kind_of(
+    target: &Target,
+    engine: EngineKind,
+    below: Option<&TargetFingerprint>,
+) -> TargetKind {
+    match (target, engine) {
         (Target::Null, _) | (_, EngineKind::Null) => return TargetKind::Null,
         (Target::Sim(_), _) | (_, EngineKind::Sim) => return TargetKind::Sim,
         (Target::Bucket(_), _) => return TargetKind::ObjectStore,
         (Target::Peer(_), _) => return TargetKind::Unknown,
         (Target::Path(_), _) => {}
     }
-    let Some(target) = &record.target_before else {
+    let Some(target) = below else {
         return TargetKind::Unknown;
     };
     match &target.filesystem {

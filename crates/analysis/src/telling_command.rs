@@ -1,0 +1,173 @@
+//! The command that would determine what could not be determined.
+
+use fathom_model::unit;
+use fathom_model::workload::{
+    BlockSizes, CacheMode, Distribution, EngineKind, OpMix, Pattern, Workload,
+};
+
+use crate::trial::Trial;
+
+/// The command that tells whether the operations in flight or the target set the
+/// rate of a trial.
+pub(crate) fn depth_command(trial: &Trial<'_>) -> String {
+    let workload = trial.workload;
+    let target = shell_word(&trial.record.spec.target.to_string());
+    if workload.files_work().is_some() {
+        let workers = workload.workers.saturating_mul(2);
+        return format!("fathom meta {target} --threads {workers}");
+    }
+    if let Some(request) = workload.requests().and_then(|r| r.ops.first()) {
+        return format!(
+            "fathom curve depth {target} --request {}",
+            request.kind.name()
+        );
+    }
+    let words = block_words(trial);
+    match trial.engine() {
+        // They work one at a time: only workers add depth.
+        EngineKind::Psync | EngineKind::Mmap => {
+            let workers = workload.workers.saturating_mul(2);
+            format!("fathom io {target} {words} --numjobs {workers}")
+        }
+        _ => format!("fathom curve depth {target} {words}"),
+    }
+}
+
+/// The command that tells the two kinds of cap apart, by blocks of another size.
+pub(crate) fn block_command(trial: &Trial<'_>) -> String {
+    let target = shell_word(&trial.record.spec.target.to_string());
+    let workload = Workload {
+        block: BlockSizes::Fixed(other_block(trial.workload.max_block_bytes())),
+        ..trial.workload.clone()
+    };
+    format!(
+        "fathom io {target} {} --iodepth {}{}",
+        shape_words(&workload),
+        workload.queue_depth,
+        destructive(trial)
+    )
+}
+
+/// The command that tells a cap from a device: at random, so long that a rate which is
+/// held to a line shows.
+pub(crate) fn line_command(trial: &Trial<'_>) -> String {
+    use fathom_rules::method::held_by_a_cap::TELLING_SECONDS;
+    let workload = Workload {
+        pattern: Pattern::Random(Distribution::EachOnce),
+        ..trial.workload.clone()
+    };
+    format!(
+        "fathom io {} {} --iodepth {} --runtime {TELLING_SECONDS}s{}",
+        shell_word(&trial.record.spec.target.to_string()),
+        shape_words(&workload),
+        workload.queue_depth,
+        destructive(trial)
+    )
+}
+
+/// Sixteen times the block, or a sixteenth of a large one.
+fn other_block(bytes: u64) -> u64 {
+    use fathom_rules::method::hidden_cap::BLOCK_RATIO;
+    match bytes >= unit::MIB / BLOCK_RATIO {
+        true => (bytes / BLOCK_RATIO).max(512),
+        false => bytes.saturating_mul(BLOCK_RATIO),
+    }
+}
+
+fn block_words(trial: &Trial<'_>) -> String {
+    format!("{}{}", shape_words(trial.workload), destructive(trial))
+}
+
+/// `--rw randread --bs 4K`.
+fn shape_words(workload: &Workload) -> String {
+    let OpMix {
+        read_percent,
+        write_percent,
+        trim_percent,
+    } = workload.mix;
+    let random = match workload.pattern {
+        Pattern::Random(_) => "rand",
+        _ => "",
+    };
+    let kind = match (read_percent, write_percent, trim_percent) {
+        (_, 0, 0) => "read",
+        (0, _, 0) => "write",
+        (0, 0, _) => "trim",
+        _ => "rw",
+    };
+    let share = match kind {
+        "rw" => format!(" --rwmixread {read_percent}"),
+        _ => String::new(),
+    };
+    let block = unit::bytes_short(workload.max_block_bytes());
+    let buffered = match workload.cache {
+        CacheMode::Buffered => " --direct 0",
+        CacheMode::Direct => "",
+    };
+    format!("--rw {random}{kind}{share} --bs {block}{buffered}")
+}
+
+/// Devices are written to on demand only.
+fn destructive(trial: &Trial<'_>) -> &'static str {
+    let device = trial.kind == fathom_rules::TargetKind::Device;
+    match device && trial.workload.may_modify() {
+        true => " --destructive",
+        false => "",
+    }
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._:=,@%+-".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::target::Target;
+
+    use super::*;
+    use crate::test_records::RecordBuilder;
+
+    fn depth(builder: &RecordBuilder) -> String {
+        let record = builder.trial();
+        depth_command(&Trial::new(&record, &builder.host))
+    }
+
+    #[test]
+    fn a_command_has_the_workload_and_the_target() {
+        let reads = RecordBuilder::reads();
+        assert_eq!(
+            depth(&reads),
+            "fathom curve depth /mnt/data --rw randread --bs 4K"
+        );
+        let writes = RecordBuilder::writes().with(|b| {
+            b.workload.pattern = Pattern::Sequential;
+            b.workload.block = BlockSizes::Fixed(1 << 20);
+            b.target = Target::Path("/mnt/my data".into());
+        });
+        assert_eq!(
+            depth(&writes),
+            "fathom curve depth '/mnt/my data' --rw write --bs 1M"
+        );
+        let record = reads.trial();
+        let trial = Trial::new(&record, &reads.host);
+        assert_eq!(
+            block_command(&trial),
+            "fathom io /mnt/data --rw randread --bs 64K --iodepth 32"
+        );
+        let synchronous = reads.with_end(|end| end.engine.used = Some(EngineKind::Psync));
+        let command = depth(&synchronous);
+        assert!(command.ends_with("--numjobs 2"), "{command}");
+    }
+
+    #[test]
+    fn a_name_from_outside_is_one_word() {
+        assert_eq!(shell_word("a'; rm -rf x"), r"'a'\''; rm -rf x'");
+        assert_eq!(shell_word("sim:ssd?read_us=80"), "'sim:ssd?read_us=80'");
+        assert_eq!(shell_word(""), "''");
+    }
+}
