@@ -1,6 +1,6 @@
 //! What a volume can give, and how much of it a load used.
 
-use fathom_model::diagnosis::{CeilingUse, DiskLoad};
+use fathom_model::diagnosis::{Calibration, CeilingUse, DiskLoad};
 use fathom_model::unit;
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::at_ceiling::{
@@ -38,6 +38,17 @@ impl Ceiling {
             block_bytes: None,
             read_share: None,
             wait_ms: None,
+        }
+    }
+
+    /// What a calibration found.
+    pub fn of_calibration(found: &Calibration) -> Ceiling {
+        Ceiling {
+            source: format!("calibrated by run {}", found.run),
+            operations: found.operations,
+            block_bytes: Some(found.block_bytes as f64),
+            read_share: Some(found.read_share),
+            wait_ms: found.wait_ms,
         }
     }
 

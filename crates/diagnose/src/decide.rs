@@ -91,6 +91,7 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     let mut remarks = recording.remarks.clone();
     remarks.extend(crate::silent_mounts::remarks(recording));
     remarks.extend(util_says::contradictions(&disks, &facts.hangs));
+    remarks.extend(facts.unseen_queue(answer, limiter));
     if let (Some(ceiling), Some(disk), Some(samples)) = (&known, disk, of_disk) {
         remarks.extend(ceiling.doubt(disk, samples));
     }

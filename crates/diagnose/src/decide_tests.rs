@@ -86,6 +86,35 @@ fn limit_of(operations: f64) -> impl Fn(&str) -> Option<Ceiling> {
 }
 
 #[test]
+fn a_queue_that_is_shown_as_none_is_explained_beside_a_yes() {
+    let moment = |limit_used: Option<f64>| Moment {
+        disks: vec![DiskMoment {
+            name: "nvme0n1".to_owned(),
+            reads: 100.0,
+            read_wait_ms: Some(0.02),
+            queue: Some(0.002),
+            ..DiskMoment::default()
+        }],
+        groups: vec![crate::recording::DoerMoment {
+            name: "app".to_owned(),
+            limit_used,
+            ..crate::recording::DoerMoment::default()
+        }],
+        io_pressure_some: Some(0.9),
+        ..Moment::default()
+    };
+    let told = |found: Diagnosis| {
+        assert_eq!(found.answer, Answer::Yes, "{:?}", found.evidence);
+        found.remarks.join(" ")
+    };
+    let of_ceiling = told(diagnose(&record(|_| moment(None)), limit_of(100.0)));
+    let end = "nvme0n1: a queue of 0.00 beside YES: its operations end so soon";
+    assert!(of_ceiling.contains(end), "{of_ceiling}");
+    let of_limit = told(diagnose(&record(|_| moment(Some(1.0))), none));
+    assert!(of_limit.contains("waits before the device"), "{of_limit}");
+}
+
+#[test]
 fn the_ticket_of_the_article_is_a_queue_for_the_cpus() {
     // Peaks of 200 reads and 40 writes per second on a volume of 1,000, and a
     // load average of 80 on 32 CPUs.

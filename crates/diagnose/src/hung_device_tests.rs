@@ -58,6 +58,32 @@ fn answer(recording: &Recording) -> Diagnosis {
 }
 
 #[test]
+fn a_yes_beside_a_queue_of_none_says_why() {
+    let moments = |stuck: DiskMoment| {
+        let begin = (0..10).map(|n| second(n, working(), 0.0));
+        let end = (10..40).map(move |n| second(n, stuck.clone(), 1.0));
+        recorded(begin.chain(end))
+    };
+    // What hangs is in flight, where that was read.
+    let gauge = DiskMoment {
+        outstanding: Some(4.0),
+        ..hung()
+    };
+    let found = answer(&moments(gauge));
+    assert_eq!(found.answer, Answer::Yes);
+    let queue = found.disks[0].queue.expect("it was recorded");
+    assert!((3.0..3.1).contains(&queue), "{queue}");
+    assert!(!found.remarks.iter().any(|r| r.contains("beside YES")));
+    // Where it was not, it is said.
+    let blind = recorded((0..40).map(|n| second(n, hung(), 1.0)));
+    let found = answer(&blind);
+    assert_eq!(found.answer, Answer::Yes);
+    assert_eq!(found.disks[0].queue, Some(0.0));
+    let remark = |found: &Diagnosis| found.remarks.join(" ");
+    assert!(remark(&found).contains("loop5: a queue of 0.00 beside YES: the kernel counts"));
+}
+
+#[test]
 fn a_device_that_stops_completing_is_named_with_its_time() {
     let moments = (1..=14).map(|number| match number {
         1..=4 => second(number, working(), 0.01),
@@ -150,17 +176,24 @@ fn a_pause_of_three_seconds_is_no_proof_and_never_a_no() {
 }
 
 #[test]
-fn a_count_that_stands_still_while_nobody_waits_may_be_wrong() {
-    let never_worked = recorded((1..=20).map(|number| second(number, hung(), 0.0)));
-    let found = answer(&never_worked);
-    assert_eq!(found.answer, Answer::NotProven, "{found:#?}");
-    assert!(found.evidence[0].starts_with("loop5: operations in flight"));
-    // Where waiting was not recorded, the count is all there is.
-    let mut unknown = never_worked;
-    for moment in &mut unknown.moments {
-        moment.cpu = None;
+fn a_device_hangs_whether_or_not_its_programs_are_counted_as_waiting() {
+    // Databases with asynchronous I/O show none.
+    let queued = DiskMoment {
+        queue: Some(32.0),
+        ..hung()
+    };
+    for stuck in [hung(), queued] {
+        let mut never_worked = recorded((1..=20).map(|number| second(number, stuck.clone(), 0.0)));
+        let found = answer(&never_worked);
+        assert_eq!(found.answer, Answer::Yes, "{found:#?}");
+        assert_eq!(found.limiter, Shortage::HungDevice);
+        assert!(found.evidence[0].starts_with("loop5: operations in flight"));
+        assert!(found.evidence[1].contains("`fathom ping`"), "{found:#?}");
+        for moment in &mut never_worked.moments {
+            moment.cpu = None;
+        }
+        assert_eq!(answer(&never_worked).answer, Answer::Yes);
     }
-    assert_eq!(answer(&unknown).answer, Answer::Yes);
 }
 
 #[test]

@@ -3,7 +3,6 @@
 //! - [`recording`]: what a host did over time, whoever wrote it down;
 //! - [`join`]: recordings of one host in the same time, made into one;
 //! - [`Ceiling`]: what a volume can give;
-//! - [`causal`]: the test with a smaller volume;
 //! - [`diagnose`]: from a recording to an answer. The article's method: record
 //!   under the real load, record under a known test load, compare, and look at
 //!   the CPUs.
@@ -11,7 +10,6 @@
 pub mod alarm;
 mod anonymous;
 mod answers_alike;
-pub mod causal;
 mod ceiling;
 pub mod cluster;
 mod cpu_queue;
@@ -20,6 +18,7 @@ mod full_path;
 mod held_back;
 mod hung_device;
 mod join;
+mod little;
 mod load;
 mod memory;
 mod network_mounts;

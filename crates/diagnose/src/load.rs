@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use fathom_model::diagnosis::{CpuLoad, DiskLoad};
 use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
+use fathom_rules::method::observed::UNKNOWN_SECONDS;
 
 use crate::recording::{DiskMoment, Moment, Recording};
 use crate::series::Series;
-
-/// Length of a moment that tells none: all count alike.
-const UNKNOWN_SECONDS: f64 = 1.0;
 
 pub(crate) fn seconds(moment: &Moment) -> f64 {
     moment.seconds.unwrap_or(UNKNOWN_SECONDS)
@@ -79,6 +77,23 @@ pub(crate) fn disks(recording: &Recording) -> Vec<DiskLoad> {
     loads
 }
 
+/// Operations in flight. The kernel counts the time of one when it ends: of what had
+/// not ended when the recording did, only the gauge tells.
+fn in_flight(samples: &Samples<'_>) -> Series {
+    let open = samples.iter().rev();
+    let open = open
+        .take_while(|(disk, _)| disk.completions() == 0.0)
+        .count();
+    let ended = samples.len() - open;
+    let of = |(place, (disk, seconds)): (usize, &(&DiskMoment, f64))| {
+        let counted = disk.in_flight();
+        let gauge = disk.outstanding.filter(|_| place >= ended);
+        let most = counted.into_iter().chain(gauge).reduce(f64::max)?;
+        Some((most, *seconds))
+    };
+    samples.iter().enumerate().filter_map(of).collect()
+}
+
 fn disk(name: &str, samples: &Samples<'_>) -> DiskLoad {
     let of = |value: fn(&DiskMoment) -> Option<f64>| -> Series {
         samples
@@ -101,6 +116,7 @@ fn disk(name: &str, samples: &Samples<'_>) -> DiskLoad {
         .filter(|(d, _)| d.operations() >= FEW_PER_SECOND)
         .filter_map(|(d, s)| Some((d.mean_wait_ms()?, *s)))
         .collect();
+    let in_flight = in_flight(samples);
     let mut from = 0.0;
     let series = samples.iter().map(|(d, s)| {
         let at = from;
@@ -120,8 +136,8 @@ fn disk(name: &str, samples: &Samples<'_>) -> DiskLoad {
         block_bytes: (mean > 0.0 && bytes > 0.0).then(|| bytes / mean),
         wait_ms: waits.mean(),
         wait_peak_ms: settled.most(),
-        queue: of(DiskMoment::in_flight).mean(),
-        queue_peak: of(DiskMoment::in_flight).most(),
+        queue: in_flight.mean(),
+        queue_peak: in_flight.most(),
         util: of(|d| d.util).mean(),
         series: series.collect(),
     }

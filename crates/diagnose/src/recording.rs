@@ -1,6 +1,7 @@
 //! What one host did over time, whoever wrote it down.
 
 use fathom_model::json_memory::json_memory_bytes;
+use fathom_model::observation::each_once;
 use jiff::civil::DateTime;
 
 /// A recording of one host. Its moments follow one another in time.
@@ -82,6 +83,18 @@ pub struct Moment {
     pub groups: Vec<DoerMoment>,
 }
 
+impl Moment {
+    /// Bytes per second that the devices and NFS mounts moved. What lies on other
+    /// devices passes on what those move, so it counts only where it moved more.
+    pub fn moved_bytes(&self) -> f64 {
+        let lowest = self.disks.iter().filter(|disk| !disk.lies_on_others());
+        let lowest: f64 = lowest.map(DiskMoment::bytes).sum();
+        let most = self.disks.iter().map(DiskMoment::bytes);
+        let nfs: f64 = self.nfs.iter().map(|mount| mount.bytes).sum();
+        most.fold(lowest, f64::max) + nfs
+    }
+}
+
 /// Shares of the time of all CPUs, 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CpuShares {
@@ -148,7 +161,14 @@ pub struct DiskMoment {
     pub util: Option<f64>,
 }
 
+/// How devices begin that lie on other devices, on files or in memory.
+const ON_OTHERS: &[&str] = &["bcache", "dm-", "drbd", "loop", "md", "ram", "zram"];
+
 impl DiskMoment {
+    fn lies_on_others(&self) -> bool {
+        ON_OTHERS.iter().any(|kind| self.name.starts_with(kind))
+    }
+
     /// Reads, writes and undivided operations per second: what limits of
     /// volumes count.
     pub fn operations(&self) -> f64 {
@@ -160,11 +180,9 @@ impl DiskMoment {
         self.operations() + self.discards + self.flushes
     }
 
-    /// Operations in flight, each counted once. The time in queue of the kernel is
-    /// the sum of the times of reads, writes, discards and flushes, and a flush has
-    /// its time twice in it: as such, and within the write that asked for it.
+    /// Operations in flight, each counted once (a flush is in `queue` twice).
     pub fn in_flight(&self) -> Option<f64> {
-        Some((self.queue? - self.flushes().in_flight()).max(0.0))
+        Some(each_once(self.queue?, self.flushes().in_flight()))
     }
 
     fn flushes(&self) -> OtherKind {
@@ -322,4 +340,29 @@ const MOST_VALUES_BYTES: u64 = 176 << 20;
 /// Whether the values of a JSON document would fill the memory.
 pub fn takes_too_much(text: &str) -> bool {
     json_memory_bytes(text.as_bytes()) > MOST_VALUES_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_through_layers_counts_once() {
+        let disk = |name: &str, read_bytes: f64| DiskMoment {
+            name: name.to_owned(),
+            read_bytes,
+            ..DiskMoment::default()
+        };
+        let moved = |disks: Vec<DiskMoment>| {
+            let moment = Moment {
+                disks,
+                ..Moment::default()
+            };
+            moment.moved_bytes()
+        };
+        let pair = vec![disk("sda", 50.0), disk("sdb", 60.0), disk("md0", 110.0)];
+        assert_eq!(moved(pair), 110.0);
+        assert_eq!(moved(vec![disk("vda", 1.0), disk("loop0", 90.0)]), 90.0);
+        assert_eq!(moved(Vec::new()), 0.0);
+    }
 }

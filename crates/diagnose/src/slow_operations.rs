@@ -4,18 +4,20 @@
 //! at times, and what tells a slow device by its reads and writes says nothing of
 //! one whose flushes or discards are what takes long.
 
+use fathom_model::diagnosis::Shortage;
 use fathom_model::unit;
 use fathom_rules::diagnosis::hung_device::FOR_SECONDS;
-use fathom_rules::diagnosis::room::USED_QUEUE;
-use fathom_rules::diagnosis::slow_device::THRESHOLD as SLOW_MS;
+use fathom_rules::diagnosis::room::{ONE_IN_FLIGHT, USED_QUEUE};
+use fathom_rules::diagnosis::slow_device::{FEW_PER_SECOND, THRESHOLD as SLOW_MS};
 
 use crate::hung_device::is_in_use;
 use crate::load::{self, Samples};
 use crate::recording::{DiskMoment, Recording};
 use crate::series::Series;
 
-/// In words, for the device that is worst.
-pub(crate) fn line(recording: &Recording) -> Option<String> {
+/// In words, for the device that is worst. Where memory is short, swapping may be
+/// what makes reads and writes slow.
+pub(crate) fn line(recording: &Recording, limiter: Shortage) -> Option<String> {
     let disks = load::by_disk(recording);
     let stands_still = disks.iter().filter_map(|(name, samples)| {
         let longest_s = longest_s(samples)?;
@@ -30,12 +32,37 @@ pub(crate) fn line(recording: &Recording) -> Option<String> {
         let (kind, wait_ms) = slow_kind(samples)?;
         Some((wait_ms, *name, kind))
     });
-    let (wait_ms, name, kind) = slow.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let wait_ns = (wait_ms * 1e6) as u64;
+    if let Some((wait_ms, name, kind)) = slow.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        return Some(format!(
+            "{name}: a {kind} takes {} on average, and one is in flight most of the time",
+            span(wait_ms)
+        ));
+    }
+    let alone = disks.iter().filter(|_| limiter != Shortage::Memory);
+    let alone = alone.filter_map(|(name, samples)| Some((slow_alone(samples)?, *name)));
+    let (wait_ms, name) = alone.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
-        "{name}: a {kind} takes {} on average, and one is in flight most of the time",
-        unit::span(wait_ns)
+        "{name}: a read or write takes {} on average with no other in its way",
+        span(wait_ms)
     ))
+}
+
+fn span(wait_ms: f64) -> String {
+    unit::span((wait_ms * 1e6) as u64)
+}
+
+/// Mean time of a read or write while about one is in flight at most, where it is
+/// long: then it is the device that is slow and not its queue.
+fn slow_alone(samples: &Samples<'_>) -> Option<f64> {
+    let alone = || {
+        let queues = |disk: &DiskMoment| disk.in_flight().is_some_and(|n| n > ONE_IN_FLIGHT);
+        samples.iter().filter(move |(disk, _)| !queues(disk))
+    };
+    let rate = alone().map(|(disk, seconds)| (disk.operations(), *seconds));
+    let rate = rate.collect::<Series>().mean()?;
+    let waits = alone().filter_map(|(disk, s)| Some((disk.mean_wait_ms()?, s * disk.operations())));
+    let wait_ms = waits.collect::<Series>().mean()?;
+    (rate >= FEW_PER_SECOND && wait_ms >= SLOW_MS).then_some(wait_ms)
 }
 
 /// The longest mean time of the operations of a sample, where it is one that no
@@ -169,6 +196,49 @@ mod tests {
             let (found, evidence) = answer(moments);
             assert_eq!(found, Answer::NotProven, "{evidence}");
             assert!(evidence.contains(words), "{evidence}");
+        }
+    }
+
+    #[test]
+    fn a_device_that_needs_long_for_each_operation_has_no_proven_room() {
+        let slow = |reads: f64, wait_ms: f64| DiskMoment {
+            reads,
+            writes: 0.0,
+            read_wait_ms: Some(wait_ms),
+            write_wait_ms: Some(0.0),
+            queue: Some(reads * wait_ms / 1000.0),
+            util: Some(reads * wait_ms / 1000.0),
+            ..quiet()
+        };
+        for (reads, wait_ms) in [(3.0, 150.0), (1.5, 200.0)] {
+            let disk = slow(reads, wait_ms);
+            let (found, evidence) = answer((0..60).map(|_| ten_seconds(disk.clone(), 0.0)));
+            assert_eq!(found, Answer::NotProven, "{evidence}");
+            assert!(evidence.contains("a read or write takes"), "{evidence}");
+        }
+        // A few slow operations a minute, and quick ones, say nothing.
+        for disk in [slow(0.2, 150.0), slow(3.0, 20.0)] {
+            let (found, evidence) = answer((0..60).map(|_| ten_seconds(disk.clone(), 0.0)));
+            assert_eq!(found, Answer::No, "{evidence}");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_contradicts_rate_and_time_is_no_room() {
+        for writes in [false, true] {
+            let disk = DiskMoment {
+                reads: if writes { 0.0 } else { 1000.0 },
+                writes: if writes { 1000.0 } else { 0.0 },
+                read_wait_ms: Some(15.0),
+                write_wait_ms: Some(15.0),
+                queue: Some(0.1),
+                util: Some(0.1),
+                ..quiet()
+            };
+            let (found, evidence) = answer((0..60).map(|_| ten_seconds(disk.clone(), 0.0)));
+            assert_eq!(found, Answer::NotProven, "{evidence}");
+            assert!(evidence.contains("contradict"), "{evidence}");
+            assert!(evidence.contains("15"), "{evidence}");
         }
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! What a process writes is counted when it makes a page dirty, and what it
 //! reads when a device is asked, so shares are of what processes asked for and
-//! not of what one device did.
+//! not of what one device did. Where the devices moved more than the recorded
+//! processes asked for, others did it, and shares are of what the devices moved.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +75,15 @@ fn sums<'a>(
     (order, all)
 }
 
-/// `812 postgres: 71 % of the I/O of processes, 32 MiB/s; 900 tar: 12 %`.
+/// Mean over time of what the devices moved.
+fn moved_bytes(recording: &Recording) -> f64 {
+    let all_seconds: f64 = recording.moments.iter().map(seconds).sum();
+    let moved = recording.moments.iter();
+    let moved: f64 = moved.map(|m| m.moved_bytes() * seconds(m)).sum();
+    moved / all_seconds.max(f64::MIN_POSITIVE)
+}
+
+/// `812 postgres causes 71 % of the I/O of processes, 32 MiB/s; 900 tar 12 %`.
 fn by_bytes(recording: &Recording) -> Option<String> {
     let of_processes = sums(recording, |m| &m.processes, DoerMoment::bytes);
     let of_groups = sums(recording, |m| &m.groups, DoerMoment::bytes);
@@ -82,13 +91,18 @@ fn by_bytes(recording: &Recording) -> Option<String> {
         true => ("processes", of_processes),
         false => ("control groups", of_groups),
     };
+    let moved = moved_bytes(recording);
+    let (whole, all) = match moved > all {
+        true => ("what the devices moved".to_owned(), moved),
+        false => (format!("the I/O of {kind}"), all),
+    };
     let (first, bytes) = *order.first()?;
     if all < LEAST_BYTES || bytes < LEAST_SHARE * all {
         return None;
     }
     let percent = |bytes: f64| format!("{:.0} %", 100.0 * bytes / all);
     let mut line = format!(
-        "{first} causes {} of the I/O of {kind}, {}",
+        "{first} causes {} of {whole}, {}",
         percent(bytes),
         unit::throughput(bytes)
     );

@@ -73,6 +73,26 @@ fn whoever_fills_a_disk_is_named() {
 }
 
 #[test]
+fn a_share_is_of_what_the_devices_moved_where_others_did_most_of_it() {
+    let found = |write_bytes: f64| {
+        let recording = record(|index| Moment {
+            io_pressure_some: Some(0.6),
+            disks: vec![full_disk(index)],
+            processes: vec![doer("812 postgres", write_bytes, 0.1)],
+            ..Moment::default()
+        });
+        diagnose(&recording, |_| None).evidence.join("\n")
+    };
+    let half = found(2e6);
+    assert!(
+        half.contains("812 postgres causes 52 % of what the devices moved"),
+        "{half}"
+    );
+    let little = found(1e5);
+    assert!(!little.contains("postgres"), "{little}");
+}
+
+#[test]
 fn whoever_takes_the_cpus_is_named() {
     let recording = record(|_| Moment {
         cpu: Some(shares(0.99)),

@@ -3,11 +3,7 @@
 use fathom_model::alarm::AlarmState;
 use fathom_model::machine::HostReading;
 use fathom_rules::Rule;
-
-/// Parts of the time that a rule asks for, over which means are taken.
-const PARTS: f64 = 10.0;
-/// A stretch may be short by the rounding of clocks.
-const ROUNDING: f64 = 0.999;
+use fathom_rules::method::stretches::{PARTS, ROUNDING};
 
 pub(super) struct Crossed {
     pub(super) state: AlarmState,

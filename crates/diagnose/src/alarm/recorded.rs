@@ -91,7 +91,7 @@ fn of_disk(found: &mut Found, disk: &DiskMoment) {
     let wait = disk.mean_wait_ms().filter(|_| disk.operations() > 0.0);
     let flush = disk.flush_wait_ms.filter(|_| disk.flushes > 0.0);
     for (quantity, value) in [
-        ("disk_queue", disk.queue),
+        ("disk_queue", disk.in_flight()),
         ("disk_wait", wait.map(|ms| ms / 1000.0)),
         ("disk_flush_wait", flush.map(|ms| ms / 1000.0)),
         ("disk_in_use", disk.util),

@@ -1,15 +1,12 @@
 //! Numbers by name from dumps of Ceph, for the alarms.
 
 use fathom_model::machine::HostReading;
+use fathom_rules::method::stretches::SINCE_START_SECONDS;
 use fathom_stats::quantile::nearest_rank;
 use serde_json::Value;
 
 use super::CephDump;
 use super::ceph::{busy_groups, commit_latencies, used_shares};
-
-/// A dump does not say when its service was started: longer ago than any rule
-/// asks for.
-const SINCE_START_SECONDS: f64 = 86_400.0;
 
 /// What a dump tells that alarms ask for.
 pub fn ceph_readings(dump: &CephDump) -> Vec<HostReading> {

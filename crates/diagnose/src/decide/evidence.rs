@@ -6,6 +6,7 @@ use fathom_rules::diagnosis;
 
 use super::{Decision, Facts, IO_WAIT, LASTING, not_proven, per_second};
 use crate::hung_device::Hang;
+use crate::little;
 use crate::load;
 use crate::plateau;
 use crate::silent_mounts;
@@ -27,7 +28,8 @@ impl Facts<'_> {
             Answer::No => self
                 .unexplained()
                 .or_else(|| self.another_at_its_end(limiter))
-                .or_else(|| self.takes_long())
+                .or_else(|| self.contradicts_itself())
+                .or_else(|| self.takes_long(limiter))
                 .or_else(|| self.too_short()),
             Answer::NotProven => self.unexplained(),
         };
@@ -68,11 +70,9 @@ impl Facts<'_> {
             .map(|hang| hang.line())
             .collect();
         if !first.worked_before && self.nobody_waits() {
-            evidence.push("and no task waits for I/O".to_owned());
-            let advice = "whether the device completes anything when it is asked (`fathom ping`): \
-                          programs may wait for it in a way that is not counted, or its count of \
-                          operations in flight is wrong";
-            return Some(not_proven(evidence, vec![advice.to_owned()]));
+            let line = "no task is counted as waiting for it, as with programs that take \
+                        completions later (`fathom ping` shows whether it answers)";
+            evidence.push(line.to_owned());
         }
         // Programs that take completions later wait in a way that is not counted.
         evidence.extend(self.waited_line().filter(|_| self.waits() == Some(true)));
@@ -101,10 +101,18 @@ impl Facts<'_> {
     }
 
     /// Operations that take so long that a quiet queue proves nothing.
-    fn takes_long(&self) -> Option<(String, String)> {
+    fn takes_long(&self, limiter: Shortage) -> Option<(String, String)> {
         let advice = "whether what is slow waits for those operations, and how long they take when \
                       nothing else runs (`fathom ping`); the device's health (`fathom alarms`)";
-        Some((slow_operations::line(self.recording)?, advice.to_owned()))
+        let line = slow_operations::line(self.recording, limiter)?;
+        Some((line, advice.to_owned()))
+    }
+
+    /// A queue that is shorter than rate and time of the operations make it.
+    fn contradicts_itself(&self) -> Option<(String, String)> {
+        let advice = "another recording of the devices, by another tool (`fathom record`): one of \
+                      these figures is false";
+        Some((little::contradiction(self.recording)?, advice.to_owned()))
     }
 
     /// Waiting for I/O was recorded, in whichever way, and there was none.

@@ -1,5 +1,7 @@
 //! What was seen, in words, and what would decide where that is not enough.
 
+use fathom_model::diagnosis::{Answer, Shortage};
+
 use super::{Facts, LASTING, per_second, three};
 use crate::cpu_queue;
 use crate::load;
@@ -18,6 +20,34 @@ impl Facts<'_> {
             disk.name,
             per_second(disk.operations)
         ))
+    }
+
+    /// Why a device is at its end beside a queue that is shown as none.
+    pub(super) fn unseen_queue(&self, answer: Answer, limiter: Shortage) -> Option<String> {
+        let hung = self.hangs.first().map(|hang| hang.name.as_str());
+        let hung = hung.filter(|_| limiter == Shortage::HungDevice);
+        let disk = match hung {
+            Some(name) => self.disk.filter(|disk| disk.name == name),
+            None => self.disk,
+        };
+        let name = hung.or(disk.map(|disk| disk.name.as_str()))?;
+        let queue = format!("{:.2}", disk.and_then(|disk| disk.queue).unwrap_or(0.0));
+        let is_none = queue.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        let why = match limiter {
+            _ if answer != Answer::Yes || !is_none => return None,
+            Shortage::HungDevice => {
+                "the kernel counts an operation in the queue when it ends, and none did"
+            }
+            Shortage::VolumeCap => {
+                "what the limit holds back waits before the device, and only what is let through \
+                 is in its queue"
+            }
+            _ => {
+                "its operations end so soon that hardly one is in flight at a time; it is at its \
+                 end by the ceiling that was given: is that the volume's own?"
+            }
+        };
+        Some(format!("{name}: a queue of {queue} beside YES: {why}"))
     }
 
     pub(super) fn cpu_line(&self) -> Option<String> {

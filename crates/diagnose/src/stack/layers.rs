@@ -3,11 +3,9 @@
 use fathom_model::stack::{Stack, StackDevice, Stripe};
 use fathom_model::unit::bytes_exact;
 use fathom_rules::stack;
+use fathom_rules::stack::loop_offset::BLOCK_BYTES;
 
 use super::{Findings, landings};
-
-/// Blocks of file systems that loop devices lie on.
-const PAGE_BYTES: u64 = 4096;
 
 pub(super) fn judge(stack: &Stack, found: &mut Findings) {
     alignment(stack, found);
@@ -100,8 +98,9 @@ fn loops(device: &StackDevice, found: &mut Findings) {
     let offset: u64 = fact("offset")
         .and_then(|text| text.parse().ok())
         .unwrap_or(0);
-    if (offset % PAGE_BYTES) as f64 > stack::loop_offset::THRESHOLD {
-        let words = format!("begins at {offset} of its file, inside a block of {PAGE_BYTES} bytes");
+    if (offset % BLOCK_BYTES) as f64 > stack::loop_offset::THRESHOLD {
+        let words =
+            format!("begins at {offset} of its file, inside a block of {BLOCK_BYTES} bytes");
         found.add(stack::LOOP_OFFSET, &device.facts.name, words);
     }
 }

@@ -141,7 +141,7 @@ pub(super) const DISK: &[Known] = &[
         Saturation,
         "queue",
         "requests",
-        "sysfs stat, time in flight / time",
+        "sysfs stat, time in flight / time, flushes once",
     ),
     (
         "disk_wait",
