@@ -23,7 +23,10 @@ const TABLES: [(&str, &str); 7] = [
 ];
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables");
+    // Cargo runs a build script in the folder of its package. A path from when the
+    // script was compiled would read the tables of another checkout where two share
+    // a target folder, or one was copied.
+    let folder = Path::new("tables");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut text = String::new();
     for (name, about) in TABLES {
