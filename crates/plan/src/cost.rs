@@ -74,7 +74,7 @@ pub struct Cost {
 /// Estimates what a schedule will cost.
 pub fn cost(schedule: &Schedule, assumptions: &CostAssumptions) -> Cost {
     let mut sum = Sum::default();
-    let mut places: BTreeMap<(&Target, u32), Place> = BTreeMap::new();
+    let mut places: BTreeMap<(&Target, u32), TargetUse> = BTreeMap::new();
     let trials = &schedule.trials;
     let together =
         |a: &ScheduledTrial, b: &ScheduledTrial| a.together.is_some() && a.together == b.together;
@@ -132,7 +132,7 @@ fn set_seconds(set: &[ScheduledTrial], assumptions: &CostAssumptions) -> f64 {
 }
 
 /// Bytes on the target that holds most, all sets of files together.
-fn on_one_target(places: &BTreeMap<(&Target, u32), Place>) -> u64 {
+fn on_one_target(places: &BTreeMap<(&Target, u32), TargetUse>) -> u64 {
     let mut of_target: BTreeMap<&Target, u64> = BTreeMap::new();
     for ((target, _), place) in places {
         let sum = of_target.entry(*target).or_default();
@@ -155,12 +155,12 @@ type Layout = (u64, u64);
 
 /// What lies on one target as the schedule goes on.
 #[derive(Default)]
-struct Place {
+struct TargetUse {
     seen: Vec<Layout>,
     last: Option<Layout>,
 }
 
-impl Place {
+impl TargetUse {
     fn prepare(&mut self, trial: &ScheduledTrial, size: u64, sum: &mut Sum) {
         let workload = &trial.workload;
         let layout = layout(workload, size);

@@ -1,5 +1,7 @@
 //! Names of workloads and labels of rows.
 
+use fathom_model::secret::masked;
+
 use crate::keys::WorkloadKeys;
 use crate::section::Section;
 use crate::value::{Blocks, Rw, Value};
@@ -7,7 +9,7 @@ use crate::value::{Blocks, Rw, Value};
 /// The name of a workload: its own, or after what it does (`randread-4k`).
 pub(crate) fn name(keys: &WorkloadKeys) -> String {
     if let Some(name) = &keys.name {
-        return name.value.0.clone();
+        return masked(&name.value.0);
     }
     if let Some(operation) = &keys.operation {
         let text = operation.value.to_text();

@@ -37,6 +37,7 @@ mod fit;
 mod flags;
 mod foreign;
 mod host_mode;
+mod host_mode_flags;
 pub mod keys;
 mod label;
 mod limits;
@@ -65,6 +66,7 @@ pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Problem, Problems, Severity, Source};
 pub use files_flags::FilesFlags;
 pub use flags::{IoFlags, PlanFlags};
+pub use host_mode_flags::HostModeArgs;
 pub use limits::MAX_TRIALS;
 pub use node::{Located, Span};
 pub use objects_flags::{ObjectsFlags, StoreFlags};
@@ -73,7 +75,9 @@ pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
 pub use spelling::{Spelling, ToolOptions};
-pub use template::{Template, TemplateFacts, find_template, templates};
+pub use template::{
+    Template, TemplateFacts, UnknownTemplate, find_template, purposes, template, templates,
+};
 
 #[cfg(test)]
 mod defaults_tests;

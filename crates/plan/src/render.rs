@@ -2,6 +2,8 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use fathom_model::printable;
+
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// Draws every diagnostic, one block each, separated by an empty line.
@@ -41,7 +43,8 @@ fn group<'a>(all: &'a Diagnostics, item: &'a Diagnostic) -> Group<'a> {
         group = group.element(snippet);
     }
     if let Some(help) = &item.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        // The renderer takes this text as it is, unlike all others.
+        group = group.element(Level::HELP.message(printable::lines(help)));
     }
     group
 }

@@ -75,13 +75,14 @@ pub(crate) fn resolve(
     }
     match engine == EngineKind::Meta || keys.operation.is_some() {
         true => files::resolve(keys, name, engine, spelling, problems),
-        false => on_blocks((keys, name), engine, shape, spelling, problems),
+        false => on_blocks(keys, name, engine, shape, spelling, problems),
     }
 }
 
 /// Resolves work on blocks.
 fn on_blocks(
-    (keys, name): (&WorkloadKeys, &str),
+    keys: &WorkloadKeys,
+    name: &str,
     engine: EngineKind,
     shape: TargetShape,
     spelling: Spelling,

@@ -130,7 +130,7 @@ impl Plan {
         targets: &[Target],
         context: &ScheduleContext,
         problems: &mut Problems,
-    ) -> Vec<Cell> {
+    ) -> Vec<RowOnTarget> {
         let mut cells = Vec::with_capacity(rows.len() * targets.len());
         for row in rows {
             for target in targets {
@@ -149,7 +149,7 @@ impl Plan {
                     1 => row.label.clone(),
                     _ => format!("{} on {target}", row.label),
                 };
-                cells.push(Cell {
+                cells.push(RowOnTarget {
                     label,
                     target: target.clone(),
                     workload,
@@ -164,7 +164,7 @@ impl Plan {
     /// that run at the same time.
     fn unroll(
         &self,
-        cells: &[Cell],
+        cells: &[RowOnTarget],
         turns: &[Turn],
         targets: usize,
         seed: u64,
@@ -191,7 +191,7 @@ impl Plan {
         for (turn, iteration) in order {
             let together = (turn.len() > 1).then(|| sets.next()).flatten();
             for (row, place) in turn.iter().zip(0..) {
-                let at = Place {
+                let at = SchedulePosition {
                     index: u32::try_from(trials.len()).unwrap_or(u32::MAX),
                     row: u32::try_from(*row).unwrap_or(u32::MAX),
                     iteration,
@@ -205,7 +205,7 @@ impl Plan {
         trials
     }
 
-    fn trial(&self, cell: &Cell, at: Place, seed: u64) -> ScheduledTrial {
+    fn trial(&self, cell: &RowOnTarget, at: SchedulePosition, seed: u64) -> ScheduledTrial {
         let (target, workload) = (cell.target.clone(), cell.workload.clone());
         let trial = ScheduledTrial {
             index: at.index,
@@ -238,7 +238,7 @@ impl Plan {
 }
 
 /// One row on one target.
-struct Cell {
+struct RowOnTarget {
     label: String,
     target: Target,
     workload: Workload,
@@ -247,7 +247,7 @@ struct Cell {
 
 /// Where a trial stands in the schedule.
 #[derive(Clone, Copy)]
-struct Place {
+struct SchedulePosition {
     index: u32,
     row: u32,
     iteration: u32,

@@ -5,6 +5,7 @@
 //! follow the benchmarking guide of Virtuozzo Hybrid Infrastructure ("Setting
 //! up the benchmark for NFS and iSCSI", "Preparing benchmarks for disks").
 
+use fathom_model::nearest::did_you_mean;
 use fathom_model::unit;
 
 const GIB: u64 = 1 << 30;
@@ -209,6 +210,65 @@ const TEMPLATES: &[Template] = &[
 /// Every template.
 pub fn templates() -> &'static [Template] {
     TEMPLATES
+}
+
+/// What there are templates for, in a list.
+pub fn purposes() -> String {
+    let mut text = String::from("Purposes (fathom plan new PURPOSE > plan.yaml):\n\n");
+    for template in TEMPLATES {
+        text += &format!("  {:<13} {}\n", template.name, template.purpose);
+    }
+    text += "\nPURPOSE-WORKLOAD is one of its workloads alone, for example nfs-randread.\n";
+    text
+}
+
+/// No template has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no template '{name}'{meant} There are {}", names().join(", "))]
+pub struct UnknownTemplate {
+    name: String,
+    /// The end of the sentence, with what may be meant.
+    meant: String,
+}
+
+impl UnknownTemplate {
+    fn new(name: &str) -> UnknownTemplate {
+        let with_one = TEMPLATES.iter().flat_map(|template| {
+            let workloads = template.workloads().into_iter();
+            workloads.map(|workload| format!("{}-{workload}", template.name))
+        });
+        let with_one: Vec<String> = with_one.collect();
+        let all = names()
+            .into_iter()
+            .chain(with_one.iter().map(String::as_str));
+        let meant = did_you_mean(name, all);
+        UnknownTemplate {
+            name: name.to_owned(),
+            // A suggestion and a list are two sentences, a list alone is the same one.
+            meant: match meant.is_empty() {
+                true => ".".to_owned(),
+                false => meant,
+            },
+        }
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    TEMPLATES.iter().map(|template| template.name).collect()
+}
+
+/// The text of a template, or of one of its workloads, for a machine.
+///
+/// # Errors
+/// There is none of this name.
+pub fn template(name: &str, facts: &TemplateFacts) -> Result<String, UnknownTemplate> {
+    let found = find_template(name);
+    let (template, workload) = found.ok_or_else(|| UnknownTemplate::new(name))?;
+    let text = match workload {
+        None => Some(template.written(facts)),
+        Some(workload) => template.written_with_one(workload, facts),
+    };
+    Ok(text.unwrap_or_default())
 }
 
 #[cfg(test)]

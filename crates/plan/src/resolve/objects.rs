@@ -42,7 +42,7 @@ pub(super) fn resolve(
     };
     let sizes = sizes(keys);
     let goes_on = bounds.time_ns.is_some() || bounds.ops.is_some() || rate.is_some();
-    let requests = work(keys, (&sizes, workers, goes_on), spelling, problems);
+    let requests = work(keys, &sizes, workers, goes_on, spelling, problems);
     Workload {
         engine,
         mix: OpMix::NONE,
@@ -111,7 +111,9 @@ pub(crate) fn store(keys: &WorkloadKeys) -> ObjectStore {
 
 fn work(
     keys: &WorkloadKeys,
-    (sizes, workers, goes_on): (&ObjectSizes, u32, bool),
+    sizes: &ObjectSizes,
+    workers: u32,
+    goes_on: bool,
     spelling: Spelling,
     problems: &mut Problems,
 ) -> ObjectWork {

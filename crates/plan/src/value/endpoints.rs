@@ -113,6 +113,12 @@ impl Value for EndpointsValue {
     fn from_text(text: &str) -> Result<Self, String> {
         let parts = text.split(',').filter(|part| !part.trim().is_empty());
         let all = parts.map(|part| match part.split_once('=') {
+            // What stands behind the question mark may be a key.
+            Some((address, _)) if address.contains('?') => Err(
+                "an endpoint is an address without a query: remove what stands behind the \
+                     question mark"
+                    .to_owned(),
+            ),
             Some((address, whose)) => endpoint(address, Some(whose)),
             None => endpoint(part, None),
         });
@@ -203,6 +209,16 @@ mod tests {
     }
 
     #[test]
+    fn a_query_is_not_taken_for_keys() {
+        let message = EndpointsValue::from_text("http://h/?sig=secret").unwrap_err();
+        assert!(
+            message.contains("query") && !message.contains("secret"),
+            "{message}"
+        );
+        assert!(!message.contains("profile:"), "{message}");
+    }
+
+    #[test]
     fn what_may_be_a_key_is_not_repeated() {
         for bad in [
             "a=AKID:topsecret",
@@ -213,7 +229,7 @@ mod tests {
         ] {
             let message = EndpointsValue::from_text(bad).unwrap_err();
             assert!(
-                message.contains("profile:NAME") && !message.contains("topsecret"),
+                message.contains("profile:NAME@FILE") && !message.contains("topsecret"),
                 "{message}"
             );
         }

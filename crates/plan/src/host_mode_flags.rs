@@ -2,19 +2,21 @@
 
 use clap::{Args, ValueEnum};
 use fathom_model::host_mode::{HostData, HostTurns};
-use fathom_plan::{Diagnostics, Plan};
+
+use crate::diagnostic::Diagnostics;
+use crate::plan::Plan;
 
 /// What several hosts do beside one another; in a plan `host_data` and
 /// `host_turns`.
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Hosts")]
-pub(crate) struct HostModeArgs {
+pub struct HostModeArgs {
     /// Whose data each host uses.
     #[arg(long, value_enum, value_name = "WHOSE")]
     host_data: Option<Data>,
     /// Which hosts work when.
     #[arg(long, value_enum, value_name = "WHEN")]
-    host_turns: Option<Turns>,
+    host_turns: Option<TurnChoice>,
 }
 
 /// Whose data each host uses.
@@ -31,7 +33,7 @@ enum Data {
 
 /// Which hosts work when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Turns {
+enum TurnChoice {
     /// All at once.
     Together,
     /// Each alone, one after the other.
@@ -46,16 +48,16 @@ impl HostModeArgs {
     ///
     /// # Errors
     /// What the two choices together cannot be.
-    pub(crate) fn apply(self, mut plan: Plan) -> Result<Plan, Diagnostics> {
+    pub fn apply(self, mut plan: Plan) -> Result<Plan, Diagnostics> {
         let data = self.host_data.map(|data| match data {
             Data::Own => HostData::Own,
             Data::Divided => HostData::Divided,
             Data::Rotated => HostData::Rotated,
         });
         let turns = self.host_turns.map(|turns| match turns {
-            Turns::Together => HostTurns::Together,
-            Turns::OneByOne => HostTurns::OneByOne,
-            Turns::Growing => HostTurns::Growing,
+            TurnChoice::Together => HostTurns::Together,
+            TurnChoice::OneByOne => HostTurns::OneByOne,
+            TurnChoice::Growing => HostTurns::Growing,
         });
         plan.set_host_mode(data, turns)?;
         Ok(plan)
