@@ -13,7 +13,7 @@ use crate::rows::to_json;
 use crate::transaction::{Failure, unix_ns};
 use crate::trials::{append_chunks, insert_trial};
 use crate::write::refuse_running;
-use crate::{Error, Part, RunKey, Store, TrialBegin, TrialKey};
+use crate::{Error, RunKey, Store, TrialBegin, TrialKey, TrialProgress};
 
 /// What was held of one trial. Seconds that are stored already are no loss:
 /// each is stored once.
@@ -148,7 +148,7 @@ fn add(
     };
     // Only what is open takes seconds.
     transaction.execute("UPDATE trial SET state = 'running' WHERE key = ?", [key.0])?;
-    let part = Part {
+    let part = TrialProgress {
         trial: key,
         samples: &missing.samples,
         observations: &missing.observations,

@@ -119,6 +119,10 @@ fn compact_group(
 
 fn replace(transaction: &Transaction<'_>, group: Vec<Chunk>) -> Result<(), Failure> {
     let (first, last) = (group[0].key, group[group.len() - 1].key);
+    debug_assert!(
+        group.is_sorted_by(|a, b| a.key < b.key),
+        "chunks are joined in the order of time"
+    );
     let written = group[group.len() - 1].written_unix_ns;
     let (mut samples, mut observations) = (Vec::new(), Vec::new());
     for chunk in group {
@@ -131,6 +135,12 @@ fn replace(transaction: &Transaction<'_>, group: Vec<Chunk>) -> Result<(), Failu
     if packed.len() as i64 > last - first {
         return Ok(());
     }
+    // What follows removes the only copy: nothing may be left out of the new one.
+    assert_eq!(
+        packed.iter().map(|part| part.samples.len()).sum::<usize>(),
+        samples.len(),
+        "each second goes into one chunk"
+    );
     transaction.execute(
         "DELETE FROM chunk WHERE key >= ? AND key <= ?",
         [first, last],

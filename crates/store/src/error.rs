@@ -168,6 +168,10 @@ pub(crate) fn from_sqlite(path: &Path, error: rusqlite::Error) -> Error {
     let Some(code) = error.sqlite_error_code() else {
         return Error::Io { path, detail };
     };
+    let extended = error.sqlite_error().map(|error| error.extended_code);
+    if extended == Some(rusqlite::ffi::SQLITE_READONLY_DBMOVED) {
+        return Error::Displaced { path };
+    }
     match code {
         ErrorCode::DiskFull => Error::Full { path },
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::Busy { path },

@@ -19,26 +19,35 @@ use serde::{Deserialize, Deserializer, de};
 use crate::earlier_network::{self, EarlierSchedule};
 use crate::export::SERIES_SCHEMA;
 
+/// Why a document is no series that can be judged.
+#[derive(Debug, thiserror::Error)]
+pub enum SeriesError {
+    /// What does not fit, with its line and column.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    /// It is of another kind.
+    #[error("the schema is {0}; read is {SERIES_SCHEMA}")]
+    OtherSchema(String),
+}
+
 /// Reads a document of raw series.
 ///
 /// # Errors
 /// What does not fit, with its line and column: another schema, a field that
 /// is missing, counts that contradict one another.
-pub fn json(text: &str) -> Result<RunRecord, String> {
-    let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
+pub fn json(text: &str) -> Result<RunRecord, SeriesError> {
+    let document: Document = serde_json::from_str(text)?;
     if document.schema != SERIES_SCHEMA {
-        return Err(format!(
-            "the schema is {}; read is {SERIES_SCHEMA}",
-            document.schema
-        ));
+        return Err(SeriesError::OtherSchema(document.schema));
     }
     let trials = document.trials.into_iter().map(TrialRecord::from).collect();
     let schedule = || {
         let earlier: Earlier = serde_json::from_str(text)?;
         Ok(earlier.run.schedule)
     };
-    let run = earlier_network::complete(document.run, trials, schedule);
-    run.map_err(|error: serde_json::Error| error.to_string())
+    let run: Result<RunRecord, serde_json::Error> =
+        earlier_network::complete(document.run, trials, schedule);
+    Ok(run?)
 }
 
 #[derive(Deserialize)]
@@ -269,10 +278,12 @@ mod tests {
         let (_, text) = written();
         let wrong = text.replacen("\"service\":{\"count\":", "\"service\":{\"count\":1", 1);
         let error = json(&wrong).unwrap_err();
+        let error = error.to_string();
         assert!(error.contains("add up to its count"), "{error}");
         assert!(error.contains("column"), "{error}");
         let other = text.replacen("fathom.series/1", "fathom.series/9", 1);
-        assert!(json(&other).unwrap_err().contains("fathom.series/9"));
+        let error = json(&other).unwrap_err().to_string();
+        assert!(error.contains("fathom.series/9"), "{error}");
         assert!(json(&text[..text.len() / 2]).is_err());
     }
 }

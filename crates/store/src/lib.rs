@@ -54,7 +54,7 @@ pub use files::Leftover;
 pub use load::LoadedRun;
 pub use location::default_path;
 pub use open::Store;
-pub use trials::{Part, TrialBegin};
+pub use trials::{TrialBegin, TrialProgress};
 pub use write::{RunKey, TrialKey};
 
 #[cfg(test)]

@@ -84,7 +84,8 @@ impl Store {
             key,
             &name,
             trial,
-            (&mut damage, Keep::Bounded),
+            &mut damage,
+            Keep::Bounded,
         );
         read.map_err(|error| self.error(error))?;
         match damage.errors.pop() {
@@ -115,7 +116,7 @@ impl Store {
         };
         let mut trials = Vec::new();
         for row in trial_rows(&snapshot, key).map_err(|error| self.error(error))? {
-            if let Some(mut trial) = self.load_trial(&snapshot, row, (&mut damage, keep)) {
+            if let Some(mut trial) = self.load_trial(&snapshot, row, &mut damage, keep) {
                 if lost && trial.state == RunState::Running {
                     trial.state = RunState::Interrupted;
                 }
@@ -167,7 +168,8 @@ impl Store {
         &self,
         snapshot: &Connection,
         row: TrialRow,
-        (damage, keep): (&mut Damage<'_>, Keep),
+        damage: &mut Damage<'_>,
+        keep: Keep,
     ) -> Option<TrialRecord> {
         let name = format!("trial {}", row.position);
         let spec = damage.json(&name, "its specification", Some(&row.spec))?;
@@ -182,8 +184,7 @@ impl Store {
             target_before: before,
             end,
         };
-        if let Err(error) = read_series(snapshot, row.key, &name, &mut trial, (&mut *damage, keep))
-        {
+        if let Err(error) = read_series(snapshot, row.key, &name, &mut trial, damage, keep) {
             let reason = error.to_string();
             damage.note(
                 format!("{name}, the rest of its series ({reason})"),
@@ -229,9 +230,9 @@ impl Damage<'_> {
 }
 
 /// Outer error: the database. Inner error: the part that is damaged, and how.
-type Part<T> = Result<T, (&'static str, CodecError)>;
+type ReadPart<T> = Result<T, (&'static str, CodecError)>;
 
-fn read_meta(row: &Row<'_>) -> rusqlite::Result<Part<RunMeta>> {
+fn read_meta(row: &Row<'_>) -> rusqlite::Result<ReadPart<RunMeta>> {
     const JSON: CodecError = CodecError::Malformed("it is not what it should be");
     let command_line: String = row.get("command_line")?;
     let fingerprint: String = row.get("fingerprint")?;
@@ -295,7 +296,8 @@ fn read_series(
     key: TrialKey,
     name: &str,
     trial: &mut TrialRecord,
-    (damage, keep): (&mut Damage<'_>, Keep),
+    damage: &mut Damage<'_>,
+    keep: Keep,
 ) -> rusqlite::Result<()> {
     let mut coarse = Coarse::default();
     let (from, to) = key.chunks();

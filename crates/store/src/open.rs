@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
+use rustix::fs::{Access, AtFlags};
 
 use crate::Error;
 use crate::error::{from_io, from_sqlite};
@@ -38,7 +39,7 @@ pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
     pub(crate) here: Owner,
-    /// Device and inode of the file, where there is one.
+    /// Device and inode of the file; nothing for a store in memory.
     file: Option<(u64, u64)>,
 }
 
@@ -58,6 +59,16 @@ impl Store {
 
     fn open_once(path: &Path) -> Result<Store, Error> {
         prepare_place(path)?;
+        let file = existing(path)?;
+        let opened = Store::open_this(path, file);
+        // Whatever else goes wrong with a file that is taken away meanwhile.
+        opened.map_err(|error| match existing(path) {
+            Ok(now) if now == file => error,
+            _ => displaced(path),
+        })
+    }
+
+    fn open_this(path: &Path, file: (u64, u64)) -> Result<Store, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -72,7 +83,9 @@ impl Store {
         if outdated {
             schema::migrate(&mut connection, path)?;
         }
-        let mut store = Store::with(connection, path);
+        let mut store = Store::with(connection, path, Some(file));
+        // SQLite may have been given another file than this one.
+        store.is_in_place()?;
         store.recover()?;
         Ok(store)
     }
@@ -89,6 +102,7 @@ impl Store {
 
     fn open_read_only_once(path: &Path) -> Result<Store, Error> {
         check_file(path)?;
+        let file = Some(existing(path)?);
         let connection = match open_for_reading(path, false) {
             Ok(connection) => connection,
             Err(error) if may_be_immutable(path) => {
@@ -102,7 +116,7 @@ impl Store {
             drop(connection);
             return Store::open(path);
         }
-        Ok(Store::with(connection, path))
+        Ok(Store::with(connection, path, file))
     }
 
     /// A store without a file, for tests and for measuring when the real one
@@ -113,7 +127,7 @@ impl Store {
         let mut connection = Connection::open_in_memory().map_err(error)?;
         configure(&connection).map_err(error)?;
         schema::migrate(&mut connection, path)?;
-        Ok(Store::with(connection, path))
+        Ok(Store::with(connection, path, None))
     }
 
     /// The file, or `:memory:`.
@@ -135,12 +149,12 @@ impl Store {
         Ok(faults)
     }
 
-    fn with(connection: Connection, path: &Path) -> Store {
+    fn with(connection: Connection, path: &Path, file: Option<(u64, u64)>) -> Store {
         Store {
             connection,
             path: path.to_owned(),
             here: Owner::current(),
-            file: file_at(path),
+            file,
         }
     }
 
@@ -150,12 +164,9 @@ impl Store {
     /// # Errors
     /// [`Error::Displaced`].
     pub(crate) fn is_in_place(&self) -> Result<(), Error> {
-        if self.file == file_at(&self.path) {
-            Ok(())
-        } else {
-            Err(Error::Displaced {
-                path: self.path.clone(),
-            })
+        match self.file {
+            Some(file) if existing(&self.path)? != file => Err(displaced(&self.path)),
+            _ => Ok(()),
         }
     }
 
@@ -180,10 +191,19 @@ fn patiently<T>(open: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
     }
 }
 
-/// Device and inode of what is at a path.
-fn file_at(path: &Path) -> Option<(u64, u64)> {
-    let facts = fs::metadata(path).ok()?;
-    Some((facts.dev(), facts.ino()))
+/// Device and inode of the file that has to be at a path.
+///
+/// # Errors
+/// [`Error::Displaced`].
+fn existing(path: &Path) -> Result<(u64, u64), Error> {
+    let facts = fs::metadata(path).map_err(|_| displaced(path))?;
+    Ok((facts.dev(), facts.ino()))
+}
+
+fn displaced(path: &Path) -> Error {
+    Error::Displaced {
+        path: path.to_owned(),
+    }
 }
 
 /// Refuses what is no regular file.
@@ -317,12 +337,10 @@ fn immutable_uri(path: &Path) -> String {
 /// SQLite says "unable to open database file" whatever the reason; the
 /// operating system knows better.
 fn open_error(path: &Path, error: rusqlite::Error) -> Error {
-    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) {
-        let mut attempt = fs::OpenOptions::new();
-        attempt.read(true).write(true);
-        if let Err(reason) = attempt.open(path) {
-            return from_io(path, &reason);
-        }
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen)
+        && let Err(reason) = permitted(path, Access::READ_OK | Access::WRITE_OK)
+    {
+        return from_io(path, &reason);
     }
     from_sqlite(path, error)
 }
@@ -332,14 +350,23 @@ fn refuse_read_only(connection: &Connection, path: &Path) -> Result<(), Error> {
     match connection.is_readonly(rusqlite::MAIN_DB) {
         Ok(false) => Ok(()),
         Err(error) => Err(from_sqlite(path, error)),
-        Ok(true) => Err(match fs::OpenOptions::new().write(true).open(path) {
+        Ok(true) => Err(match permitted(path, Access::WRITE_OK) {
             Err(reason) => from_io(path, &reason),
-            Ok(_) => Error::ReadOnly {
+            Ok(()) => Error::ReadOnly {
                 path: path.to_owned(),
                 detail: "it cannot be opened for writing".to_owned(),
             },
         }),
     }
+}
+
+/// Asks without opening the file: closing it would give up every lock that
+/// this process holds on it, those of its other connections too
+/// (`fcntl(2)`, "Record locking").
+fn permitted(path: &Path, access: Access) -> std::io::Result<()> {
+    // With the rights that opening would have, not those of the real user.
+    rustix::fs::accessat(rustix::fs::CWD, path, access, AtFlags::EACCESS)?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -371,6 +398,35 @@ mod tests {
         std::thread::sleep(4 * OPEN_PAUSE);
         other.execute_batch("ROLLBACK").unwrap();
         assert_eq!(opening.join().unwrap().unwrap(), "wal");
+    }
+
+    /// At whatever moment a store is taken away: nothing is written where it
+    /// would be lost.
+    #[test]
+    fn a_store_that_is_taken_away_while_it_is_opened_takes_no_run() {
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..40 {
+            let path = folder.path().join(format!("{round}.db"));
+            let taking = {
+                let path = path.clone();
+                move || {
+                    while !path.exists() {
+                        std::hint::spin_loop();
+                    }
+                    std::thread::sleep(Duration::from_micros(50) * round);
+                    fs::rename(&path, path.with_extension("taken")).unwrap();
+                }
+            };
+            let taking = std::thread::spawn(taking);
+            let opened = Store::open(&path);
+            taking.join().unwrap();
+            let begun =
+                opened.and_then(|mut store| store.begin_run(&crate::fixtures::meta("taken", 1)));
+            assert!(
+                matches!(begun, Err(Error::Displaced { .. })),
+                "round {round}: {begun:?}"
+            );
+        }
     }
 
     #[test]

@@ -37,6 +37,8 @@ impl Store {
                 .map_err(|error| store.error(error))
         };
         set(self, "FULL")?;
+        // No `?` here: a store left at this level would wait for the disk once a second
+        // for the rest of its life.
         let done = work(self);
         set(self, "NORMAL")?;
         done

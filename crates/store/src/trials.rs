@@ -26,7 +26,7 @@ pub struct TrialBegin<'t> {
 
 /// What was measured of one trial since the last call.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'t> {
+pub struct TrialProgress<'t> {
     /// The trial.
     pub trial: TrialKey,
     /// Of its load.
@@ -88,7 +88,7 @@ impl Store {
         samples: &[Sample],
         observations: &[Observation],
     ) -> Result<(), Error> {
-        self.append_all(&[Part {
+        self.append_all(&[TrialProgress {
             trial,
             samples,
             observations,
@@ -97,7 +97,7 @@ impl Store {
 
     /// The same for trials that run at the same time: all of it in one
     /// transaction.
-    pub fn append_all(&mut self, parts: &[Part<'_>]) -> Result<(), Error> {
+    pub fn append_all(&mut self, parts: &[TrialProgress<'_>]) -> Result<(), Error> {
         let full = parts
             .iter()
             .filter(|part| !(part.samples.is_empty() && part.observations.is_empty()));
@@ -196,7 +196,7 @@ pub(crate) fn insert_trial(
 
 pub(crate) fn append_chunks(
     transaction: &Transaction<'_>,
-    part: &Part<'_>,
+    part: &TrialProgress<'_>,
     packed: &[codec::Packed],
     now_unix_ns: u64,
 ) -> Result<(), Failure> {

@@ -24,6 +24,12 @@ const NUMBER_BITS: u32 = 32;
 impl TrialKey {
     /// Keys of the chunks of this trial: from, and up to but not including.
     pub(crate) fn chunks(self) -> (i64, i64) {
+        // Keys of SQLite are signed: one bit of the upper half is the sign's.
+        debug_assert!(
+            (0..1 << (63 - NUMBER_BITS)).contains(&self.0),
+            "the chunks of trial {} would be those of another",
+            self.0
+        );
         (self.0 << NUMBER_BITS, (self.0 + 1) << NUMBER_BITS)
     }
 }

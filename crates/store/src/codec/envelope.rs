@@ -36,7 +36,7 @@ const CHECKSUM: std::ops::Range<usize> = 2..10;
 
 /// What a blob holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BlobKind {
     /// Samples and observations of a stretch of a trial.
     Series = 1,
     /// Text, for example a schedule as JSON.
@@ -44,7 +44,7 @@ pub(crate) enum Kind {
 }
 
 /// Wraps a body.
-pub(crate) fn seal(kind: Kind, version: u8, body: &[u8]) -> Result<Vec<u8>, CodecError> {
+pub(crate) fn seal(kind: BlobKind, version: u8, body: &[u8]) -> Result<Vec<u8>, CodecError> {
     if body.len() > MAX_BODY_BYTES {
         return Err(CodecError::TooLarge);
     }
@@ -58,7 +58,7 @@ pub(crate) fn seal(kind: Kind, version: u8, body: &[u8]) -> Result<Vec<u8>, Code
 }
 
 /// Verifies and unwraps a body.
-pub(crate) fn open(kind: Kind, blob: &[u8]) -> Result<Vec<u8>, CodecError> {
+pub(crate) fn open(kind: BlobKind, blob: &[u8]) -> Result<Vec<u8>, CodecError> {
     match blob.first() {
         None => return Err(CodecError::Truncated),
         Some(&(VERSION | VERSION_WITH_DETAILS | VERSION_WITH_CONNECTIONS)) => {}
@@ -104,19 +104,19 @@ mod tests {
             at in any::<proptest::sample::Index>(),
             flip in 1..=255u8,
         ) {
-            let mut blob = seal(Kind::Series, VERSION, &body).unwrap();
-            prop_assert_eq!(&open(Kind::Series, &blob).unwrap(), &body);
+            let mut blob = seal(BlobKind::Series, VERSION, &body).unwrap();
+            prop_assert_eq!(&open(BlobKind::Series, &blob).unwrap(), &body);
             let at = at.index(blob.len());
             blob[at] ^= flip;
-            prop_assert!(open(Kind::Series, &blob).is_err());
+            prop_assert!(open(BlobKind::Series, &blob).is_err());
             blob[at] ^= flip;
             blob.truncate(at);
-            prop_assert!(open(Kind::Series, &blob).is_err());
+            prop_assert!(open(BlobKind::Series, &blob).is_err());
         }
 
         #[test]
         fn arbitrary_bytes_are_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            prop_assert!(open(Kind::Text, &bytes).is_err());
+            prop_assert!(open(BlobKind::Text, &bytes).is_err());
         }
     }
 
@@ -124,24 +124,27 @@ mod tests {
     #[test]
     fn a_length_that_the_payload_cannot_fill_is_refused() {
         for length in [MAX_BODY_BYTES as u64, u64::MAX, 10_000] {
-            let mut blob = vec![VERSION, Kind::Series as u8];
+            let mut blob = vec![VERSION, BlobKind::Series as u8];
             blob.extend_from_slice(&[0; 8]);
             put_u64(&mut blob, length);
             blob.extend_from_slice(&[0; 20]);
             let sum = checksum(&blob);
             blob[CHECKSUM].copy_from_slice(&sum.to_le_bytes());
-            assert_eq!(open(Kind::Series, &blob), Err(CodecError::TooLarge));
+            assert_eq!(open(BlobKind::Series, &blob), Err(CodecError::TooLarge));
         }
     }
 
     #[test]
     fn another_version_or_kind_is_named() {
-        let mut blob = seal(Kind::Text, VERSION, b"plan").unwrap();
+        let mut blob = seal(BlobKind::Text, VERSION, b"plan").unwrap();
         assert!(matches!(
-            open(Kind::Series, &blob),
+            open(BlobKind::Series, &blob),
             Err(CodecError::Malformed(_))
         ));
         blob[0] = 9;
-        assert_eq!(open(Kind::Text, &blob), Err(CodecError::UnknownVersion(9)));
+        assert_eq!(
+            open(BlobKind::Text, &blob),
+            Err(CodecError::UnknownVersion(9))
+        );
     }
 }

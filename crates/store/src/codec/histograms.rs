@@ -48,6 +48,13 @@ pub(super) fn put(
     put_column(out, histograms.iter().map(|h| h.max().unwrap_or(0)));
     for histogram in histograms {
         let mut previous = None;
+        // The reader takes the first bucket from the minimum: if they differed, every
+        // count would come back as that of another latency.
+        debug_assert_eq!(
+            histogram.buckets().next().map(|(bucket, _)| bucket),
+            histogram.min().map(bucket_of),
+            "the lowest count is that of the minimum"
+        );
         for (bucket, _) in histogram.buckets() {
             if let Some(previous) = previous {
                 put_u64(out, (bucket - previous - 1) as u64);
@@ -56,6 +63,7 @@ pub(super) fn put(
         }
     }
     for histogram in histograms {
+        // Less one: an empty bucket is not stored, so 0 would never occur.
         put_column(out, histogram.buckets().map(|(_, count)| count - 1));
     }
     Ok(())

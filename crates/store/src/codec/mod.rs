@@ -101,13 +101,17 @@ fn pack_part(
     match body {
         Ok(body) => {
             packed.push(Packed {
-                blob: envelope::seal(envelope::Kind::Series, version_of(part), &body)?,
+                blob: envelope::seal(envelope::BlobKind::Series, version_of(part), &body)?,
                 samples: range,
             });
             Ok(())
         }
         Err(CodecError::TooLarge) if part.len() > 1 || observations.len() > 1 => {
             let middle = range.start + range.len() / 2;
+            debug_assert!(
+                middle < range.end || range.is_empty(),
+                "{range:?} does not become smaller"
+            );
             let (early, late) = observations.split_at(observations.len() / 2);
             pack_part(samples, range.start..middle, early, packed)?;
             pack_part(samples, middle..range.end, late, packed)
@@ -118,17 +122,17 @@ fn pack_part(
 
 /// Reads a blob that [`pack`] made.
 pub(crate) fn unpack(blob: &[u8]) -> Result<(Vec<Sample>, Vec<Observation>), CodecError> {
-    decode(&envelope::open(envelope::Kind::Series, blob)?)
+    decode(&envelope::open(envelope::BlobKind::Series, blob)?)
 }
 
 /// Packs a text, for example JSON.
 pub(crate) fn pack_text(text: &str) -> Result<Vec<u8>, CodecError> {
-    envelope::seal(envelope::Kind::Text, envelope::VERSION, text.as_bytes())
+    envelope::seal(envelope::BlobKind::Text, envelope::VERSION, text.as_bytes())
 }
 
 /// Reads a text that [`pack_text`] made.
 pub(crate) fn unpack_text(blob: &[u8]) -> Result<String, CodecError> {
-    String::from_utf8(envelope::open(envelope::Kind::Text, blob)?)
+    String::from_utf8(envelope::open(envelope::BlobKind::Text, blob)?)
         .map_err(|_| CodecError::Malformed("a text is not UTF-8"))
 }
 

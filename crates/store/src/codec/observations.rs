@@ -60,6 +60,12 @@ impl Column {
     }
 
     fn push(&mut self, row: usize, leaf: &Value) {
+        // Resizing to fewer would cut rows off and shift those behind them.
+        debug_assert!(
+            self.types.len() <= row,
+            "a leaf twice in row {row} of {:?}",
+            self.path
+        );
         self.types.resize(row, ABSENT);
         let kind = match leaf {
             Value::Null => NULL,
@@ -129,6 +135,7 @@ pub(super) fn put(
     }
     put_u64(out, columns.len() as u64);
     for mut column in columns {
+        debug_assert!(column.types.len() <= observations.len());
         column.types.resize(observations.len(), ABSENT);
         put_column_of_leaves(out, &column)?;
     }

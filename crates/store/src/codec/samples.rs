@@ -104,7 +104,13 @@ fn put_ops(out: &mut Vec<u8>, ops: &[&OpSample]) {
         }
         put_u64(out, flags);
     }
+    // Counts come in the order of the bits above: a reader gives the first one to the
+    // lowest bit.
     for op in ops {
+        debug_assert!(
+            op.errors.iter().is_sorted_by_key(|(class, _)| class as u8),
+            "classes of errors ascend"
+        );
         for (_, count) in op.errors.iter() {
             put_u64(out, count);
         }

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use fathom_model::{ErrorClass, Histogram, OpSample, RunRecord, Sample, TrialRecord};
 
 /// A column: its name and how it is read from a line's parts.
-struct Column {
+struct CsvColumn {
     name: &'static str,
-    write: fn(&mut dyn Write, &Line<'_>) -> io::Result<()>,
+    write: fn(&mut dyn Write, &CsvLine<'_>) -> io::Result<()>,
 }
 
 /// What a line is made from.
-struct Line<'r> {
+struct CsvLine<'r> {
     run_id: &'r str,
     trial: &'r TrialRecord,
     sample: &'r Sample,
@@ -20,7 +20,7 @@ struct Line<'r> {
 
 macro_rules! columns {
     ($($name:literal, $meaning:literal, |$out:ident, $line:ident| $write:expr;)*) => {
-        const COLUMNS: &[Column] = &[$(Column {
+        const COLUMNS: &[CsvColumn] = &[$(CsvColumn {
             name: $name,
             write: |$out, $line| $write,
         }),*];
@@ -121,7 +121,7 @@ pub fn csv(run: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     for trial in &run.trials {
         for sample in &trial.samples {
             for op in &sample.ops {
-                let line = Line {
+                let line = CsvLine {
                     run_id: &run.meta.id,
                     trial,
                     sample,
@@ -140,11 +140,11 @@ pub fn csv(run: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn response<'r>(line: &Line<'r>) -> Option<&'r Histogram> {
+fn response<'r>(line: &CsvLine<'r>) -> Option<&'r Histogram> {
     line.op.response.as_ref()
 }
 
-fn errors(out: &mut dyn Write, line: &Line<'_>, class: ErrorClass) -> io::Result<()> {
+fn errors(out: &mut dyn Write, line: &CsvLine<'_>, class: ErrorClass) -> io::Result<()> {
     write!(out, "{}", line.op.errors.get(class))
 }
 

@@ -27,7 +27,7 @@ pub fn json(run: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
         schema: SERIES_SCHEMA,
         run: &run.meta,
-        trials: run.trials.iter().map(Trial).collect(),
+        trials: run.trials.iter().map(TrialDocument).collect(),
     };
     serde_json::to_writer(out, &document).map_err(io::Error::from)
 }
@@ -36,12 +36,12 @@ pub fn json(run: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
 struct Document<'r> {
     schema: &'static str,
     run: &'r RunMeta,
-    trials: Vec<Trial<'r>>,
+    trials: Vec<TrialDocument<'r>>,
 }
 
-struct Trial<'r>(&'r TrialRecord);
+struct TrialDocument<'r>(&'r TrialRecord);
 
-impl Serialize for Trial<'_> {
+impl Serialize for TrialDocument<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let TrialRecord {
             spec,
