@@ -13,8 +13,8 @@ use super::data::{self, DataConnections, LoadControl};
 use super::error::{NetError, no_thread};
 use super::owner::OwnerError;
 use super::pair::{measure_pair, own_counters, own_facts};
-use super::server::{Arrivals, Shared};
-use super::wire::{self, Answer, REQUEST_LIMIT_BYTES, Request, Token};
+use super::server::{Arrivals, ServerConversations};
+use super::wire::{self, REQUEST_LIMIT_BYTES, ServerAnswer, ServerRequest, Token};
 use crate::protocol::reason::Reason;
 
 /// How long a peer may be silent between two questions.
@@ -26,41 +26,44 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Answers until the peer has no more questions.
 pub(super) fn converse(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerConversations>,
     control: &mut TcpStream,
     token: Token,
 ) -> io::Result<()> {
     control.set_nodelay(true)?;
     control.set_read_timeout(Some(SILENCE))?;
     let address = control.local_addr()?.ip();
-    let welcome = Answer::Welcome {
+    let welcome = ServerAnswer::Welcome {
         fathom: env!("CARGO_PKG_VERSION").to_owned(),
         token,
     };
     wire::send(control, &welcome)?;
     loop {
-        let request: Request = wire::receive(control, REQUEST_LIMIT_BYTES)?;
+        let request: ServerRequest = wire::receive(control, REQUEST_LIMIT_BYTES)?;
         if shared.stop.load(Ordering::Relaxed) {
-            return wire::send(control, &Answer::Refused("it is being stopped".to_owned()));
+            return wire::send(
+                control,
+                &ServerAnswer::Refused("it is being stopped".to_owned()),
+            );
         }
         match request {
-            Request::Describe => {
-                wire::send(control, &Answer::Facts(Box::new(own_facts(address))))?;
+            ServerRequest::Describe => {
+                wire::send(control, &ServerAnswer::Facts(Box::new(own_facts(address))))?;
             }
-            Request::Clock => wire::send(control, &Answer::Clock(unix_now_ns()))?,
-            Request::Counters => {
+            ServerRequest::Clock => wire::send(control, &ServerAnswer::Clock(unix_now_ns()))?,
+            ServerRequest::Counters => {
                 let counters = own_counters(&own_facts(address));
-                wire::send(control, &Answer::Counters(counters))?;
+                wire::send(control, &ServerAnswer::Counters(counters))?;
             }
-            Request::Load(spec) => match shared.owner.check_load(&spec) {
+            ServerRequest::Load(spec) => match shared.owner.check_load(&spec) {
                 Ok(()) => load(shared, control, &spec)?,
-                Err(error) => wire::send(control, &Answer::Refused(error.to_string()))?,
+                Err(error) => wire::send(control, &ServerAnswer::Refused(error.to_string()))?,
             },
-            Request::Go => {
+            ServerRequest::Go => {
                 let reason = "there is no load to begin".to_owned();
-                wire::send(control, &Answer::Refused(reason))?;
+                wire::send(control, &ServerAnswer::Refused(reason))?;
             }
-            Request::Measure {
+            ServerRequest::Measure {
                 peer,
                 plan,
                 start_unix_ns,
@@ -69,34 +72,38 @@ pub(super) fn converse(
                     measure(shared, &peer, &plan, start_unix_ns, stop)
                 })?;
                 let report = report.map(Box::new).map_err(Reason::of);
-                wire::send(control, &Answer::Measured(report))?;
+                wire::send(control, &ServerAnswer::Measured(report))?;
             }
         }
     }
 }
 
 /// A load, from the agreement to the report.
-fn load(shared: &Arc<Shared>, control: &mut TcpStream, spec: &LoadSpec) -> io::Result<()> {
+fn load(
+    shared: &Arc<ServerConversations>,
+    control: &mut TcpStream,
+    spec: &LoadSpec,
+) -> io::Result<()> {
     let (token, arrivals) = shared.await_load()?;
-    wire::send(control, &Answer::Ready(token))?;
+    wire::send(control, &ServerAnswer::Ready(token))?;
     let ways = gather(&arrivals, spec, &shared.stop);
     shared.end_load(token);
     let ways = match ways {
         Ok(ways) => ways,
-        Err(error) => return wire::send(control, &Answer::Refused(error.to_string())),
+        Err(error) => return wire::send(control, &ServerAnswer::Refused(error.to_string())),
     };
-    wire::send(control, &Answer::Connected)?;
-    let Request::Go = wire::receive(control, REQUEST_LIMIT_BYTES)? else {
+    wire::send(control, &ServerAnswer::Connected)?;
+    let ServerRequest::Go = wire::receive(control, REQUEST_LIMIT_BYTES)? else {
         let reason = "the load was to begin".to_owned();
-        return wire::send(control, &Answer::Refused(reason));
+        return wire::send(control, &ServerAnswer::Refused(reason));
     };
-    wire::send(control, &Answer::Going)?;
+    wire::send(control, &ServerAnswer::Going)?;
     control.flush()?;
     let (forward, reverse) = while_there(control, &shared.stop, |stop| {
         data::run(ways, spec, false, &load_control(shared, stop))
     })?;
     let (forward, reverse) = (forward.map(Box::new), reverse.map(Box::new));
-    wire::send(control, &Answer::Done { forward, reverse })
+    wire::send(control, &ServerAnswer::Done { forward, reverse })
 }
 
 /// Data connections of a load that did not come.
@@ -193,16 +200,17 @@ fn while_there<T: Send>(
 }
 
 /// What the owner allows, for one load.
-fn load_control(shared: &Shared, stop: &Arc<AtomicBool>) -> LoadControl {
+fn load_control(shared: &ServerConversations, stop: &Arc<AtomicBool>) -> LoadControl {
     LoadControl {
         stop: Arc::clone(stop),
         allowance: shared.allowance.clone(),
+        waiting: None,
     }
 }
 
 /// Measures against another server, if the owner allows it as a peer.
 fn measure(
-    shared: &Shared,
+    shared: &ServerConversations,
     peer: &str,
     plan: &PairPlan,
     start_unix_ns: u64,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use fathom_engine::net::{
-    Connection, Part, SocketOptions, Work, bind_udp, carry_out, connect_tcp, prepare_udp,
+    Connection, EndRole, EndWork, SocketOptions, bind_udp, carry_out, connect_tcp, prepare_udp,
 };
 use fathom_model::network::{ConnectionReport, EndReport, LoadKind, LoadSpec, Protocol};
 use fathom_observe::Sysroot;
@@ -29,6 +29,8 @@ pub struct LoadControl {
     pub stop: Arc<AtomicBool>,
     /// Bytes that they may still move; `None` sets no bound.
     pub allowance: Option<Arc<AtomicU64>>,
+    /// Hears of a server that is not responding.
+    pub waiting: Option<fn(&str)>,
 }
 
 /// Connections of a load, by the way their data flow.
@@ -54,11 +56,15 @@ pub(super) fn connect(
     server: SocketAddr,
     spec: &LoadSpec,
     token: Token,
+    stop: &AtomicBool,
 ) -> io::Result<DataConnections> {
     let options = SocketOptions::of(spec);
     let (forward, reverse) = counts(spec);
     let mut ways = DataConnections::default();
     for number in 0..forward + reverse {
+        if stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("interrupted"));
+        }
         let connection = match spec.protocol {
             Protocol::Tcp => {
                 let mut stream = connect_tcp(server, &options, CONNECT)?;
@@ -146,7 +152,7 @@ pub(super) fn run(
     load_control: &LoadControl,
 ) -> (Option<EndReport>, Option<EndReport>) {
     let watch = HostUseWatch::start(&Sysroot::host());
-    let work = |part| Work {
+    let work = |part| EndWork {
         spec: spec.clone(),
         part,
         stop: Arc::clone(&load_control.stop),
@@ -154,8 +160,8 @@ pub(super) fn run(
     };
     // Whoever asked for the load sends forward and receives what comes back.
     let (ours, theirs) = match asked {
-        true => (Part::Active, Part::Passive),
-        false => (Part::Passive, Part::Active),
+        true => (EndRole::Active, EndRole::Passive),
+        false => (EndRole::Passive, EndRole::Active),
     };
     let (forward, reverse) = std::thread::scope(|scope| {
         let back = (!ways.reverse.is_empty()).then(|| {

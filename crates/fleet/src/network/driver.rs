@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use fathom_model::network::{ClockOffset, HostFacts, PairPlan, PairReport};
 use fathom_observe::unix_now_ns;
 
+use super::data::LoadControl;
 use super::error::NetError;
 use super::session::Session;
 
@@ -40,8 +41,8 @@ impl Remote {
     ///
     /// # Errors
     /// When it cannot be reached or does not want to.
-    pub fn meet(address: SocketAddr) -> Result<Remote, NetError> {
-        let mut session = Session::open(address)?;
+    pub fn meet(address: SocketAddr, load_control: &LoadControl) -> Result<Remote, NetError> {
+        let mut session = Session::open(address, load_control)?;
         Ok(Remote {
             address,
             facts: session.describe()?,
@@ -58,10 +59,11 @@ impl Remote {
         peer: SocketAddr,
         plan: &PairPlan,
         cue: StartTime,
+        load_control: &LoadControl,
     ) -> Result<PairReport, NetError> {
         let theirs = cue
             .start_unix_ns
             .saturating_add_signed(self.clock.offset_ns);
-        Session::open(self.address)?.measure(peer, plan, theirs)
+        Session::open(self.address, load_control)?.measure(peer, plan, theirs)
     }
 }

@@ -41,6 +41,14 @@ pub enum NetError {
         /// For how long.
         waited: Duration,
     },
+    /// It was there and says nothing any more.
+    #[error("{address} is not responding (waited {} s)", waited.as_secs())]
+    Mute {
+        /// The address.
+        address: String,
+        /// For how long.
+        waited: Duration,
+    },
     /// Somebody else answers, or another version.
     #[error("{address} is no server of this version of fathom: {reason}")]
     Foreign {

@@ -11,21 +11,23 @@ mod conversation;
 mod data;
 mod driver;
 mod error;
+mod listener;
 mod matrix;
 mod owner;
 mod pair;
 mod rounds;
 mod server;
 mod session;
+mod stall;
 mod turns;
 mod wire;
 
 pub use data::LoadControl;
 pub use driver::{Remote, StartTime};
 pub use error::NetError;
-pub use matrix::{Matrix, MatrixPlan};
+pub use matrix::{Matrix, MatrixPlan, Unresponsive};
 pub use owner::{Network, Owner, OwnerError};
-pub use pair::{default_plan, measure_pair};
+pub use pair::{default_plan, measure_pair, single_plan};
 pub use server::Server;
 pub use session::resolve;
 

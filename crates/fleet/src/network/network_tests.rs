@@ -225,13 +225,14 @@ fn one_server_measures_against_another_and_all_make_a_matrix() {
         load: short(Direction::Forward, Protocol::Tcp, 1).spec,
     };
     let mut told = Vec::new();
-    let matrix = Matrix::meet(&hosts, &plan).unwrap();
+    let matrix = Matrix::meet(&hosts, &plan, &LoadControl::default()).unwrap();
     assert!(matrix.hosts().iter().all(|host| host.network.is_some()));
     let mut trials: Vec<TrialRecord> = Vec::new();
     let mut tell = |what: &str| told.push(what.to_owned());
-    matrix.measure(&AtomicBool::new(false), &mut tell, &mut |set| {
+    let measured = matrix.measure(&mut tell, &mut |set| {
         trials.extend(set);
     });
+    assert_eq!(measured, Ok(()));
     let schedule = matrix.schedule();
     let planned = trials.iter().filter(|trial| trial.spec.iteration == 0);
     assert!(
@@ -273,11 +274,46 @@ fn all_hosts_that_cannot_be_reached_are_named() {
         modes: vec![MatrixMode::Alone],
         load: LoadSpec::stream(1),
     };
-    let told = Matrix::meet(&hosts, &plan).unwrap_err();
+    let told = Matrix::meet(&hosts, &plan, &LoadControl::default()).unwrap_err();
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(
         told[0].starts_with("127.0.0.1:1 does not answer"),
         "{told:?}"
     );
+}
+
+/// A server that says nothing from now on.
+fn mute() -> (std::net::TcpListener, SocketAddr) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+#[test]
+fn a_server_that_is_not_responding_is_told_of_and_left_when_the_user_wants_the_end() {
+    static TOLD: std::sync::Mutex<Vec<String>> = std::sync::Mutex::new(Vec::new());
+    let (_listener, address) = mute();
+    let load_control = LoadControl {
+        waiting: Some(|text| TOLD.lock().unwrap().push(text.to_owned())),
+        ..LoadControl::default()
+    };
+    let plan = PairPlan {
+        path: false,
+        idle_ns: 0,
+        loads: vec![short(Direction::Forward, Protocol::Tcp, 1)],
+    };
+    let measure = |load_control: &LoadControl| {
+        measure_pair(address, &plan, 0, load_control, &mut |_| {}).unwrap_err()
+    };
+    let error = measure(&load_control).to_string();
+    assert!(error.contains(&address.to_string()), "{error}");
+    assert!(error.contains("is not responding (waited 4 s)"), "{error}");
+    let told = TOLD.lock().unwrap().join(", ");
+    assert_eq!(told, format!("{address} is not responding (waited 3 s)"));
+    load_control.stop.store(true, Ordering::Relaxed);
+    let begun = std::time::Instant::now();
+    let error = measure(&load_control).to_string();
+    assert!(error.contains("(waited 1 s)"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(20));
 }

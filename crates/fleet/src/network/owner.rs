@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use fathom_model::network::LoadSpec;
+use fathom_model::network::{LoadSpec, SpecError};
 use fathom_observe::network::interfaces;
 
 /// A network by its address and the number of bits that name it.
@@ -41,11 +41,16 @@ pub(super) fn plain(address: IpAddr) -> IpAddr {
     }
 }
 
-impl FromStr for Network {
-    type Err = String;
+/// A text that is no network.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no network; write for example 10.0.0.0/24 or 10.0.0.7")]
+pub struct NoNetwork(String);
 
-    fn from_str(text: &str) -> Result<Network, String> {
-        let wrong = || format!("'{text}' is no network; write for example 10.0.0.0/24 or 10.0.0.7");
+impl FromStr for Network {
+    type Err = NoNetwork;
+
+    fn from_str(text: &str) -> Result<Network, NoNetwork> {
+        let wrong = || NoNetwork(text.to_owned());
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
             None => (text, None),
@@ -77,7 +82,7 @@ pub enum OwnerError {
     },
     /// A load that nobody can carry out.
     #[error("{0}")]
-    Invalid(String),
+    Invalid(SpecError),
     /// A load that would take too long.
     #[error(
         "a load of {} s is longer than the {} s that the owner of this server allows; the server \

@@ -61,6 +61,31 @@ pub fn default_plan(seconds: u32, streams: u32) -> PairPlan {
     }
 }
 
+/// One load. Beside it round trips, unless it is to be comparable with a tool that
+/// has none.
+pub fn single_plan(spec: LoadSpec, bare: bool) -> PairPlan {
+    let what = match (spec.protocol, spec.streams) {
+        (Protocol::Udp, 1) => "datagrams".to_owned(),
+        (Protocol::Udp, n) => format!("{n} × datagrams"),
+        (Protocol::Tcp, 1) => "1 stream".to_owned(),
+        (Protocol::Tcp, n) => format!("{n} streams"),
+    };
+    let way = match spec.direction {
+        Direction::Forward => "there",
+        Direction::Reverse => "back",
+        Direction::Both => "each way",
+    };
+    PairPlan {
+        path: false,
+        idle_ns: 0,
+        loads: vec![PlannedLoad {
+            name: format!("{what} {way}"),
+            spec,
+            round_trips: !bare,
+        }],
+    }
+}
+
 /// Facts of this host and of its link with `address`.
 pub(super) fn own_facts(address: std::net::IpAddr) -> HostFacts {
     let sys = Sysroot::host();
@@ -76,6 +101,7 @@ pub(super) fn own_facts(address: std::net::IpAddr) -> HostFacts {
         fathom: env!("CARGO_PKG_VERSION").to_owned(),
         address: address.to_string(),
         link: link_with(&sys, address),
+        boot_id: Some(read("/proc/sys/kernel/random/boot_id")).filter(|id| !id.is_empty()),
     }
 }
 
@@ -105,11 +131,14 @@ pub fn measure_pair(
     tell: &mut dyn FnMut(&str),
 ) -> Result<PairReport, NetError> {
     tell("reaching the other host");
-    let mut session = Session::open(server)?;
+    let mut session = Session::open(server, load_control)?;
     let mut report = begin(&mut session)?;
     if plan.path {
         report.clock = Some(session.clock()?);
-        report.reached.connect_ns.extend(handshakes(server)?);
+        report
+            .reached
+            .connect_ns
+            .extend(handshakes(server, load_control)?);
     }
     if plan.idle_ns > 0 {
         tell("round trips without load");
@@ -123,31 +152,18 @@ pub fn measure_pair(
     }
     let segment = segment_that_passes(&report);
     if let Some(bytes) = segment {
-        report.remarks.push(NetRemark {
-            id: SMALL_SEGMENTS.to_owned(),
-            text: format!(
-                "loads were made with segments of {bytes} bytes: larger packets vanish on the \
-                 way, and ordinary connections hang"
-            ),
-        });
+        report.remarks.push(small_segments(bytes));
     }
     wait_until(start_unix_ns, &load_control.stop);
-    for load in &plan.loads {
-        if is_stopped(load_control) {
-            break;
-        }
-        tell(&load.name);
-        let mut load = load.clone();
-        load.spec.mss_bytes = load.spec.mss_bytes.or(segment);
-        report
-            .loads
-            .push(one_load(&mut session, &load, load_control));
-        let failed = report.loads.last().is_some_and(|load| load.error.is_some());
-        if failed && !is_stopped(load_control) {
-            // The conversation may be out of step; begin another one.
-            session = Session::open(server)?;
-        }
+    let mut measuring = Measuring {
+        server,
+        session,
+        load_control,
+    };
+    if !measuring.measure_loads(plan, segment, &mut report, tell) {
+        return Ok(report);
     }
+    let mut session = measuring.session;
     if is_stopped(load_control) {
         return match report.loads.is_empty() {
             true => Err(NetError::Interrupted),
@@ -155,7 +171,12 @@ pub fn measure_pair(
         };
     }
     report.our_counters = own_counters(&report.ours).since(&counters_of(&report.ours));
-    report.their_counters = session.counters()?.since(&counters_of(&report.theirs));
+    match session.counters() {
+        Ok(counters) => report.their_counters = counters.since(&counters_of(&report.theirs)),
+        Err(error) if report.loads.is_empty() => return Err(error),
+        // What was measured is worth more than what its counters say.
+        Err(error) => return Ok(unfinished(report, &error)),
+    }
     // What a flood of datagrams overruns is not the link's fault.
     if plan.path {
         for load in capacity_loads(&report) {
@@ -166,6 +187,60 @@ pub fn measure_pair(
         }
     }
     Ok(report)
+}
+
+/// The loads of a plan under way.
+struct Measuring<'m> {
+    server: SocketAddr,
+    session: Session,
+    load_control: &'m LoadControl,
+}
+
+impl Measuring<'_> {
+    /// Measures one load after the other, in segments of this size where larger ones
+    /// do not pass. Returns whether the server still answers: nothing more is to be had
+    /// of one that is silent.
+    fn measure_loads(
+        &mut self,
+        plan: &PairPlan,
+        segment: Option<u32>,
+        report: &mut PairReport,
+        tell: &mut dyn FnMut(&str),
+    ) -> bool {
+        for load in &plan.loads {
+            if is_stopped(self.load_control) {
+                break;
+            }
+            tell(&load.name);
+            let mut load = load.clone();
+            load.spec.mss_bytes = load.spec.mss_bytes.or(segment);
+            let measured = one_load(&mut self.session, &load, self.load_control);
+            let failed = measured.error.is_some();
+            report.loads.push(measured);
+            if !failed || is_stopped(self.load_control) {
+                continue;
+            }
+            if self.session.mute {
+                return false;
+            }
+            // The conversation may be out of step; begin another one.
+            self.session = match Session::open(self.server, self.load_control) {
+                Ok(session) => session,
+                // What was measured is worth more than the second reason.
+                Err(_) => return false,
+            };
+        }
+        true
+    }
+}
+
+/// What was measured of a server that does not answer any more.
+fn unfinished(mut report: PairReport, error: &NetError) -> PairReport {
+    report.our_counters = LinkCounters::default();
+    if let Some(load) = report.loads.last_mut().filter(|load| load.error.is_none()) {
+        load.error = Some(format!("afterwards {error}"));
+    }
+    report
 }
 
 fn is_stopped(load_control: &LoadControl) -> bool {
@@ -183,6 +258,16 @@ fn probe_packet_sizes(session: &mut Session, report: &mut PairReport) {
             id: NO_PROBES.to_owned(),
             text: error.to_string(),
         }),
+    }
+}
+
+fn small_segments(bytes: u32) -> NetRemark {
+    NetRemark {
+        id: SMALL_SEGMENTS.to_owned(),
+        text: format!(
+            "loads were made with segments of {bytes} bytes: larger packets vanish on the way, \
+             and ordinary connections hang"
+        ),
     }
 }
 
@@ -283,9 +368,9 @@ fn begin(session: &mut Session) -> Result<PairReport, NetError> {
     })
 }
 
-fn handshakes(server: SocketAddr) -> Result<Vec<u64>, NetError> {
+fn handshakes(server: SocketAddr, load_control: &LoadControl) -> Result<Vec<u64>, NetError> {
     (1..HANDSHAKES)
-        .map(|_| Ok(Session::open(server)?.connect_ns))
+        .map(|_| Ok(Session::open(server, load_control)?.connect_ns))
         .collect()
 }
 
@@ -303,9 +388,14 @@ fn one_load(session: &mut Session, load: &PlannedLoad, load_control: &LoadContro
     let server = session.server;
     let started_unix_ns = unix_now_ns();
     let small = load.spec.beside();
+    // One of the two tells of a silence.
+    let silent = LoadControl {
+        waiting: None,
+        ..load_control.clone()
+    };
     let (done, loaded) = std::thread::scope(|scope| {
         let beside = load.round_trips.then(|| {
-            let beside = || Session::open(server)?.load(&small, load_control);
+            let beside = || Session::open(server, &silent)?.load(&small, &silent);
             std::thread::Builder::new().spawn_scoped(scope, beside)
         });
         let beside = match beside.transpose() {

@@ -14,7 +14,7 @@ use super::conversation;
 use super::data::accept_datagrams;
 use super::error::no_thread;
 use super::owner::Owner;
-use super::wire::{self, Answer, HELLO_BYTES, Hello, Token};
+use super::wire::{self, HELLO_BYTES, Hello, ServerAnswer, Token};
 
 /// How long a connection may take to say hello.
 const HELLO: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ const MOST_GREETINGS: u32 = 1024;
 pub(super) type Arrivals = Receiver<(u32, Connection)>;
 
 /// What all conversations of a server share.
-pub(super) struct Shared {
+pub(super) struct ServerConversations {
     pub(super) owner: Owner,
     pub(super) allowance: Option<Arc<AtomicU64>>,
     pub(super) stop: Arc<AtomicBool>,
@@ -39,7 +39,7 @@ pub(super) struct Shared {
     welcome: Mutex<HashMap<Token, IpAddr>>,
 }
 
-impl Shared {
+impl ServerConversations {
     /// Data connections with a new token go to the receiver until it is gone.
     pub(super) fn await_load(&self) -> io::Result<(Token, Arrivals)> {
         let token = wire::fresh_token()?;
@@ -76,7 +76,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct SessionSlot(Arc<Shared>);
+struct SessionSlot(Arc<ServerConversations>);
 
 impl Drop for SessionSlot {
     fn drop(&mut self) {
@@ -88,7 +88,7 @@ impl Drop for SessionSlot {
 pub struct Server {
     listener: TcpListener,
     datagrams: UdpSocket,
-    shared: Arc<Shared>,
+    shared: Arc<ServerConversations>,
 }
 
 impl Server {
@@ -107,7 +107,7 @@ impl Server {
         Ok(Server {
             listener,
             datagrams,
-            shared: Arc::new(Shared {
+            shared: Arc::new(ServerConversations {
                 owner,
                 allowance,
                 stop,
@@ -186,7 +186,7 @@ impl Server {
                 continue;
             };
             let datagram = &datagram[..bytes];
-            if let Some(request) = mtu::Request::parse(datagram) {
+            if let Some(request) = mtu::ProbeRequest::parse(datagram) {
                 let known = lock(&self.shared.welcome).get(&request.token) == Some(&peer.ip());
                 if known {
                     mtu::answer(&self.datagrams, peer, request);
@@ -215,7 +215,7 @@ fn hear_hello(stream: &TcpStream) -> io::Result<[u8; HELLO_BYTES]> {
 }
 
 fn begin(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerConversations>,
     mut stream: TcpStream,
     peer: SocketAddr,
     hello: io::Result<[u8; HELLO_BYTES]>,
@@ -225,7 +225,7 @@ fn begin(
     };
     // Nothing depends on whether a peer hears why it is refused.
     let refuse = |stream: &mut TcpStream, reason: String| {
-        let _ = wire::send(stream, &Answer::Refused(reason));
+        let _ = wire::send(stream, &ServerAnswer::Refused(reason));
     };
     if let Err(error) = shared.owner.check_peer(peer.ip()) {
         return refuse(&mut stream, error.to_string());

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fathom_engine::net::mtu::{Prober, Way};
+use fathom_engine::net::mtu::{ProbeDirection, Prober};
 use fathom_engine::net::{SocketOptions, connect_tcp};
 use fathom_model::network::{
     ClockOffset, FlowReport, HostFacts, LinkCounters, LoadSpec, MtuProbe, PairPlan, PairReport,
@@ -13,7 +14,9 @@ use fathom_observe::unix_now_ns;
 
 use super::data::{self, LoadControl};
 use super::error::NetError;
-use super::wire::{self, Answer, Hello, Request, Token};
+use super::listener::{LOOK, Listener, is_silence};
+use super::stall::{ConnectWatch, StallWatch};
+use super::wire::{self, Hello, ServerAnswer, ServerRequest, Token};
 
 /// How long a server may take to answer a question.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -69,19 +72,17 @@ pub(super) struct Session {
     pub(super) server: SocketAddr,
     pub(super) connect_ns: u64,
     token: Token,
-}
-
-/// Whether a time was up without an answer.
-fn is_silence(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-    )
+    load_control: LoadControl,
+    /// It did not answer in its time, or a load stood still.
+    pub(super) mute: bool,
 }
 
 impl Session {
-    /// Connects and is welcomed.
-    pub(super) fn open(server: SocketAddr) -> Result<Session, NetError> {
+    /// Connects and is welcomed. Waits no longer than `load_control` says.
+    pub(super) fn open(
+        server: SocketAddr,
+        load_control: &LoadControl,
+    ) -> Result<Session, NetError> {
         let unreachable = |source| NetError::Unreachable {
             address: server.to_string(),
             source,
@@ -92,11 +93,11 @@ impl Session {
             mss_bytes: Some(CONTROL_SEGMENT_BYTES),
             ..SocketOptions::default()
         };
+        let watch = ConnectWatch::begin(server, load_control.waiting);
         let control = connect_tcp(server, &small, WELCOME).map_err(unreachable)?;
+        drop(watch);
         let connect_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        control
-            .set_read_timeout(Some(WELCOME))
-            .map_err(unreachable)?;
+        control.set_read_timeout(Some(LOOK)).map_err(unreachable)?;
         control
             .set_write_timeout(Some(PATIENCE))
             .map_err(unreachable)?;
@@ -105,22 +106,19 @@ impl Session {
             server,
             connect_ns,
             token: [0; 16],
+            load_control: load_control.clone(),
+            mute: false,
         };
         io::Write::write_all(&mut session.control, &Hello::Control.encode())
             .map_err(|error| session.broken(error))?;
-        match session.hear() {
-            Ok(Answer::Welcome { token, .. }) => {
+        match session.hear_after(Duration::ZERO, WELCOME) {
+            Ok(ServerAnswer::Welcome { token, .. }) => {
                 session.token = token;
-                let waits = session.control.set_read_timeout(Some(PATIENCE));
-                waits.map_err(|error| session.broken(error))?;
                 Ok(session)
             }
-            Ok(Answer::Refused(reason)) => Err(session.refused(reason)),
+            Ok(ServerAnswer::Refused(reason)) => Err(session.refused(reason)),
             Ok(_) => Err(session.foreign("it does not welcome".to_owned())),
-            Err(NetError::Broken { source, .. }) if is_silence(&source) => Err(NetError::Silent {
-                address: server.to_string(),
-                waited: WELCOME,
-            }),
+            Err(NetError::Mute { address, waited }) => Err(NetError::Silent { address, waited }),
             Err(NetError::Broken { source, .. }) => Err(session.foreign(source.to_string())),
             Err(error) => Err(error),
         }
@@ -147,15 +145,48 @@ impl Session {
         }
     }
 
-    fn hear(&mut self) -> Result<Answer, NetError> {
-        wire::receive(&mut self.control, wire::ANSWER_LIMIT_BYTES)
-            .map_err(|error| self.broken(error))
+    fn hear(&mut self) -> Result<ServerAnswer, NetError> {
+        self.hear_after(Duration::ZERO, PATIENCE)
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Answer, NetError> {
+    /// Hears an answer that is `work` away, and may be late by `patience`.
+    fn hear_after(&mut self, work: Duration, patience: Duration) -> Result<ServerAnswer, NetError> {
+        self.hear_while(work, patience, None)
+    }
+
+    /// The same of an answer that takes long: whether the server is `alive` is
+    /// asked meanwhile.
+    fn hear_while(
+        &mut self,
+        work: Duration,
+        patience: Duration,
+        alive: Option<&dyn Fn() -> bool>,
+    ) -> Result<ServerAnswer, NetError> {
+        let (control, server) = (&self.control, self.server);
+        let mut listener = Listener::new(control, server, &self.load_control, work, patience);
+        if let Some(alive) = alive {
+            listener = listener.asking(alive);
+        }
+        let heard = wire::receive(&mut listener, wire::ANSWER_LIMIT_BYTES);
+        let waited = listener.waited();
+        heard.map_err(|error| match is_silence(&error) {
+            true => self.silent(waited),
+            false => self.broken(error),
+        })
+    }
+
+    fn silent(&mut self, waited: Duration) -> NetError {
+        self.mute = true;
+        NetError::Mute {
+            address: self.server.to_string(),
+            waited,
+        }
+    }
+
+    fn ask(&mut self, request: &ServerRequest) -> Result<ServerAnswer, NetError> {
         wire::send(&mut self.control, request).map_err(|error| self.broken(error))?;
         match self.hear()? {
-            Answer::Refused(reason) => Err(self.refused(reason)),
+            ServerAnswer::Refused(reason) => Err(self.refused(reason)),
             answer => Ok(answer),
         }
     }
@@ -171,16 +202,16 @@ impl Session {
 
     /// Facts of the server's host.
     pub(super) fn describe(&mut self) -> Result<HostFacts, NetError> {
-        match self.ask(&Request::Describe)? {
-            Answer::Facts(facts) => Ok(*facts),
+        match self.ask(&ServerRequest::Describe)? {
+            ServerAnswer::Facts(facts) => Ok(*facts),
             _ => Err(self.odd()),
         }
     }
 
     /// Counters of the server's link.
     pub(super) fn counters(&mut self) -> Result<LinkCounters, NetError> {
-        match self.ask(&Request::Counters)? {
-            Answer::Counters(counters) => Ok(counters),
+        match self.ask(&ServerRequest::Counters)? {
+            ServerAnswer::Counters(counters) => Ok(counters),
             _ => Err(self.odd()),
         }
     }
@@ -192,7 +223,7 @@ impl Session {
         for _ in 0..CLOCK_EXCHANGES {
             let before = unix_now_ns();
             let begun = Instant::now();
-            let Answer::Clock(theirs) = self.ask(&Request::Clock)? else {
+            let ServerAnswer::Clock(theirs) = self.ask(&ServerRequest::Clock)? else {
                 return Err(self.odd());
             };
             let trip_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -219,8 +250,8 @@ impl Session {
         let socket = UdpSocket::bind(data::any_address(self.server)).map_err(here)?;
         socket.connect(self.server).map_err(here)?;
         let mut prober = Prober::new(&socket, self.token, round_trip).map_err(here)?;
-        let forward = prober.largest(Way::Forward).map_err(here)?;
-        let reverse = prober.largest(Way::Reverse).map_err(here)?;
+        let forward = prober.largest(ProbeDirection::Forward).map_err(here)?;
+        let reverse = prober.largest(ProbeDirection::Reverse).map_err(here)?;
         Ok([forward, reverse])
     }
 
@@ -231,10 +262,13 @@ impl Session {
         spec: &LoadSpec,
         load_control: &LoadControl,
     ) -> Result<Flows, NetError> {
-        let Answer::Ready(token) = self.ask(&Request::Load(spec.clone()))? else {
+        let ServerAnswer::Ready(token) = self.ask(&ServerRequest::Load(spec.clone()))? else {
             return Err(self.odd());
         };
-        let ways = data::connect(self.server, spec, token).map_err(|source| NetError::Here {
+        let watch = ConnectWatch::begin(self.server, load_control.waiting);
+        let ways = data::connect(self.server, spec, token, &load_control.stop);
+        drop(watch);
+        let ways = ways.map_err(|source| NetError::Here {
             what: format!(
                 "the connections of the load to {} cannot be made",
                 self.server
@@ -242,24 +276,28 @@ impl Session {
             source,
         })?;
         match self.hear()? {
-            Answer::Connected => {}
-            Answer::Refused(reason) => return Err(self.refused(reason)),
+            ServerAnswer::Connected => {}
+            ServerAnswer::Refused(reason) => return Err(self.refused(reason)),
             _ => return Err(self.odd()),
         }
-        let Answer::Going = self.ask(&Request::Go)? else {
+        let ServerAnswer::Going = self.ask(&ServerRequest::Go)? else {
             return Err(self.odd());
         };
-        let (forward, reverse) = data::run(ways, spec, true, load_control);
+        let watch = StallWatch::begin(&ways, self.server, spec, load_control);
+        let within = match &watch {
+            Some(watch) => watch.control(load_control),
+            None => load_control.clone(),
+        };
+        let (forward, reverse) = data::run(ways, spec, true, &within);
+        if let Some(waited) = watch.and_then(StallWatch::end) {
+            return Err(self.silent(waited));
+        }
+        let alive = is_alive(self.server, load_control);
         let patience = REPORT_PATIENCE + Duration::from_secs(u64::from(spec.streams / 8));
-        let waits = self.control.set_read_timeout(Some(patience));
-        waits.map_err(|error| self.broken(error))?;
-        let done = self.hear();
-        let waits = self.control.set_read_timeout(Some(PATIENCE));
-        waits.map_err(|error| self.broken(error))?;
-        let Answer::Done {
+        let ServerAnswer::Done {
             forward: there,
             reverse: back,
-        } = done?
+        } = self.hear_while(Duration::ZERO, patience, Some(&alive))?
         else {
             return Err(self.odd());
         };
@@ -280,22 +318,42 @@ impl Session {
         plan: &PairPlan,
         start_unix_ns: u64,
     ) -> Result<PairReport, NetError> {
-        let request = Request::Measure {
+        let request = ServerRequest::Measure {
             peer: peer.to_string(),
             plan: plan.clone(),
             start_unix_ns,
         };
         let ahead = Duration::from_nanos(start_unix_ns.saturating_sub(unix_now_ns()));
         let ahead = ahead.min(Duration::from_secs(3600));
-        let patience = Duration::from_nanos(plan.total_ns()) + ahead + REPORT_PATIENCE * 3;
-        let waits = self.control.set_read_timeout(Some(patience));
-        waits.map_err(|error| self.broken(error))?;
-        match self.ask(&request)? {
-            Answer::Measured(Ok(report)) => Ok(*report),
-            Answer::Measured(Err(reason)) => Err(self.refused(reason.to_string())),
+        let work = Duration::from_nanos(plan.total_ns()) + ahead;
+        wire::send(&mut self.control, &request).map_err(|error| self.broken(error))?;
+        let load_control = self.load_control.clone();
+        let alive = is_alive(self.server, &load_control);
+        match self.hear_while(work, REPORT_PATIENCE * 3, Some(&alive))? {
+            ServerAnswer::Refused(reason) => Err(self.refused(reason)),
+            ServerAnswer::Measured(Ok(report)) => Ok(*report),
+            ServerAnswer::Measured(Err(reason)) => Err(self.refused(reason.to_string())),
             _ => Err(self.odd()),
         }
     }
+}
+
+/// Whether a server answers: another conversation begins and ends.
+fn is_alive(server: SocketAddr, load_control: &LoadControl) -> impl Fn() -> bool + use<> {
+    let quiet = LoadControl {
+        stop: Arc::clone(&load_control.stop),
+        ..LoadControl::default()
+    };
+    move || answers(server, &quiet)
+}
+
+/// Whether somebody answers there, if only with a refusal.
+pub(super) fn answers(server: SocketAddr, load_control: &LoadControl) -> bool {
+    let opened = Session::open(server, load_control);
+    !matches!(
+        opened,
+        Err(NetError::Silent { .. } | NetError::Mute { .. } | NetError::Unreachable { .. })
+    )
 }
 
 #[cfg(test)]
