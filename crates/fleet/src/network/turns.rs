@@ -28,7 +28,7 @@ pub(super) struct Look {
 
 /// Ways that are measured at the same time.
 #[derive(Debug, Clone)]
-pub(super) struct Turn {
+pub(super) struct MatrixTurn {
     pub(super) mode: MatrixMode,
     /// Number of its set of trials.
     pub(super) set: u32,
@@ -37,7 +37,7 @@ pub(super) struct Turn {
     pub(super) looks: Vec<Look>,
 }
 
-impl Turn {
+impl MatrixTurn {
     /// Where the trials of a look stand in the run.
     pub(super) fn place(&self, look: &Look) -> PairPlace {
         PairPlace {
@@ -55,7 +55,7 @@ impl Turn {
 }
 
 /// All rounds of these kinds, with the numbers of their sets and rows.
-pub(super) fn turns(modes: &[MatrixMode], hosts: usize) -> Vec<(MatrixMode, Vec<Turn>)> {
+pub(super) fn turns(modes: &[MatrixMode], hosts: usize) -> Vec<(MatrixMode, Vec<MatrixTurn>)> {
     let (mut next_set, mut next_row) = (0, 0);
     let mut turn = |mode: MatrixMode, pairs: Vec<HostPair>| {
         let set = next_set;
@@ -70,7 +70,7 @@ pub(super) fn turns(modes: &[MatrixMode], hosts: usize) -> Vec<(MatrixMode, Vec<
                 bits: None,
             }
         });
-        Turn {
+        MatrixTurn {
             mode,
             set,
             iteration: 0,
@@ -83,15 +83,17 @@ pub(super) fn turns(modes: &[MatrixMode], hosts: usize) -> Vec<(MatrixMode, Vec<
             .map(|pairs| turn(*mode, pairs));
         (*mode, turns.collect())
     };
+    // Rows are counted through all modes: a row that stood for two ways would be read
+    // as two iterations of one.
     modes.iter().map(of_mode).collect()
 }
 
 /// Ways that are measured some more times, each by itself.
-pub(super) fn again(ways: Vec<Look>, next_set: &mut u32) -> Vec<Turn> {
+pub(super) fn again(ways: Vec<Look>, next_set: &mut u32) -> Vec<MatrixTurn> {
     let mut turns = Vec::new();
     for iteration in 1..=LOOKS_AGAIN {
         for way in &ways {
-            turns.push(Turn {
+            turns.push(MatrixTurn {
                 mode: MatrixMode::Alone,
                 set: *next_set,
                 iteration,

@@ -12,6 +12,7 @@ use fathom_model::network::{EndReport, HostFacts, LinkCounters, LoadSpec, PairPl
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::json::message_of;
 use crate::protocol::reason::Reason;
 
 /// Version of hello and messages.
@@ -115,7 +116,7 @@ pub(super) fn read_datagram_hello(bytes: &[u8]) -> Option<(Token, u32)> {
 
 /// What a server is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) enum Request {
+pub(super) enum ServerRequest {
     /// Facts of the host and its link.
     Describe,
     /// What the clock says.
@@ -140,7 +141,7 @@ pub(super) enum Request {
 
 /// What a server says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) enum Answer {
+pub(super) enum ServerAnswer {
     /// The conversation begins; the token lets datagrams in.
     Welcome {
         /// Version of fathom.
@@ -195,7 +196,7 @@ pub(super) fn receive<T: DeserializeOwned>(from: &mut impl Read, limit: u32) -> 
     if bytes.len() < length as usize {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    serde_json::from_slice(&bytes).map_err(|error| {
+    message_of(&bytes).map_err(|error| {
         io::Error::new(
             io::ErrorKind::InvalidData,
             format!("a message makes no sense: {error}"),
@@ -238,13 +239,13 @@ mod tests {
     #[test]
     fn messages_are_read_back_and_long_ones_are_not_read() {
         let mut bytes = Vec::new();
-        let message = Request::Load(LoadSpec::stream(3));
+        let message = ServerRequest::Load(LoadSpec::stream(3));
         send(&mut bytes, &message).unwrap();
-        let back: Request = receive(&mut bytes.as_slice(), REQUEST_LIMIT_BYTES).unwrap();
+        let back: ServerRequest = receive(&mut bytes.as_slice(), REQUEST_LIMIT_BYTES).unwrap();
         assert_eq!(back, message);
-        assert!(receive::<Request>(&mut bytes.as_slice(), 10).is_err());
-        assert!(receive::<Request>(&mut &bytes[..bytes.len() - 1], 1 << 20).is_err());
+        assert!(receive::<ServerRequest>(&mut bytes.as_slice(), 10).is_err());
+        assert!(receive::<ServerRequest>(&mut &bytes[..bytes.len() - 1], 1 << 20).is_err());
         let huge = u32::MAX.to_le_bytes();
-        assert!(receive::<Request>(&mut huge.as_slice(), REQUEST_LIMIT_BYTES).is_err());
+        assert!(receive::<ServerRequest>(&mut huge.as_slice(), REQUEST_LIMIT_BYTES).is_err());
     }
 }
