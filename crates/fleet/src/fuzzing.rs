@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use serde::de::DeserializeOwned;
 
-use crate::launchers::call_back::{Answer, Call};
+use crate::launchers::call_back::{Call, CallBackAnswer};
 use crate::protocol::frame::FrameReader;
 use crate::protocol::wire::{FromAgent, Greeting, ToAgent};
 
@@ -20,7 +20,7 @@ pub fn read_frames(bytes: &[u8], trusted: bool) {
     read::<FromAgent>(bytes, trusted, |_| {});
     read::<ToAgent>(bytes, trusted, |_| {});
     read::<Call>(bytes, trusted, |_| {});
-    read::<Answer>(bytes, trusted, |_| {});
+    read::<CallBackAnswer>(bytes, trusted, |_| {});
 }
 
 fn read<T: DeserializeOwned>(bytes: &[u8], trusted: bool, mut with: impl FnMut(T)) {

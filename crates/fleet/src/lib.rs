@@ -18,6 +18,7 @@ pub mod fuzzing;
 mod host_list;
 mod interrupt;
 mod launchers;
+mod made_files;
 pub mod network;
 mod protocol;
 mod session;
@@ -39,7 +40,7 @@ pub use coordinator::sink::{Outcome, Sink, SinkError};
 pub use coordinator::stop_rules::StopRules;
 pub use coordinator::{run_on_fleet, run_schedule};
 pub use credentials::join::{JoinError, JoinOutcome};
-pub use credentials::token::JoinToken;
+pub use credentials::token::{JoinToken, NoToken};
 pub use credentials::{CoordinatorKeys, CredentialsError, TokenError};
 pub use error::Error;
 pub use host_list::{
@@ -47,11 +48,13 @@ pub use host_list::{
 };
 pub use interrupt::{Interrupt, Urgency};
 pub use launchers::KubernetesError;
+pub use launchers::agent_arguments::{ArgumentError, agent_arguments};
 pub use launchers::agent_binary::BinaryError;
 pub use launchers::call_back::{
     CALL_BACK_VARIABLE, CallBackError, Invitation, InvitationError, serve_call_back,
 };
 pub use launchers::{LAUNCHERS, LaunchError, LaunchRequest, Launcher, LauncherKind};
+pub use made_files::MadeFiles;
 pub use protocol::frame::FrameError;
 pub use protocol::message::{Event, TrialEnding, TrialInterval, TrialStart};
 pub use protocol::reason::Reason;

@@ -33,7 +33,7 @@ pub fn fleet(
     agents: usize,
     options: &AgentOptions,
     allow_missing: usize,
-    fault: impl Fn(usize) -> Option<(&'static str, Fault)>,
+    fault: impl Fn(usize) -> Option<(&'static str, LinkFault)>,
 ) -> Result<(Fleet, Vec<AgentThread>), ThreadError> {
     let (sender, events) = sync_channel(EVENT_LIMIT);
     let (mut remotes, mut threads) = (Vec::new(), Vec::new());
@@ -52,7 +52,7 @@ pub fn fleet(
 
 /// What happens to a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum LinkFault {
     /// Both sides see it closed.
     Cut,
     /// Nothing arrives any more, in either direction, and nobody is told.
@@ -66,7 +66,7 @@ pub enum Fault {
 }
 
 #[derive(Default)]
-struct State {
+struct SimulatedLinkState {
     messages: VecDeque<Vec<u8>>,
     closed: bool,
     /// What is written is lost.
@@ -77,15 +77,15 @@ struct State {
 /// One direction.
 #[derive(Clone, Default)]
 struct Pipe {
-    state: Arc<(Mutex<State>, Condvar)>,
+    state: Arc<(Mutex<SimulatedLinkState>, Condvar)>,
 }
 
 impl Pipe {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SimulatedLinkState> {
         self.state.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut SimulatedLinkState)) {
         change(&mut self.lock());
         self.state.1.notify_all();
     }
@@ -95,12 +95,12 @@ impl Pipe {
     }
 }
 
-struct Reading {
+struct LinkReading {
     pipe: Pipe,
     rest: VecDeque<u8>,
 }
 
-impl Read for Reading {
+impl Read for LinkReading {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.rest.is_empty() {
             let mut state = self.pipe.lock();
@@ -162,7 +162,7 @@ struct SimLink {
 
 impl SimLink {
     /// Makes a fault.
-    fn strike(&self, fault: Fault) {
+    fn strike(&self, fault: LinkFault) {
         let swallow = |pipe: &Pipe| {
             pipe.change(|state| {
                 state.swallows = true;
@@ -170,29 +170,29 @@ impl SimLink {
             });
         };
         match fault {
-            Fault::Cut => {
+            LinkFault::Cut => {
                 self.to_agent.close();
                 self.to_coordinator.close();
             }
-            Fault::Freeze => {
+            LinkFault::Freeze => {
                 swallow(&self.to_agent);
                 swallow(&self.to_coordinator);
             }
-            Fault::AgentUnheard => swallow(&self.to_coordinator),
-            Fault::CoordinatorUnheard => swallow(&self.to_agent),
-            Fault::Slow(delay) => self.to_coordinator.change(|state| state.delay = delay),
+            LinkFault::AgentUnheard => swallow(&self.to_coordinator),
+            LinkFault::CoordinatorUnheard => swallow(&self.to_agent),
+            LinkFault::Slow(delay) => self.to_coordinator.change(|state| state.delay = delay),
         }
     }
 
     fn transport(&self, reading: &Pipe, writing: Writing) -> Transport {
         let both = self.clone();
         Transport {
-            input: Box::new(Reading {
+            input: Box::new(LinkReading {
                 pipe: reading.clone(),
                 rest: VecDeque::new(),
             }),
             output: Box::new(writing),
-            close: Arc::new(move || both.strike(Fault::Cut)),
+            close: Arc::new(move || both.strike(LinkFault::Cut)),
             complaint: Arc::new(|| None),
         }
     }
@@ -211,7 +211,7 @@ impl SimLink {
     fn agent(
         &self,
         options: AgentOptions,
-        fault: Option<(&'static str, Fault)>,
+        fault: Option<(&'static str, LinkFault)>,
     ) -> Result<AgentThread, ThreadError> {
         let link = self.clone();
         let mut fault = fault;

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fathom_fleet::simulated::{AgentThread, Fault, fleet};
+use fathom_fleet::simulated::{AgentThread, LinkFault, fleet};
 use fathom_fleet::{
     AgentOptions, Event, Interrupt, Outcome, Policy, Settings, Sink, SinkError, TrialEnding,
     on_hosts, run_on_fleet,
@@ -93,7 +93,7 @@ struct Case {
     agents: Vec<AgentThread>,
 }
 
-fn run(directory: &Path, text: &'static str, fault: Fault, allow_missing: usize) -> Case {
+fn run(directory: &Path, text: &'static str, fault: LinkFault, allow_missing: usize) -> Case {
     let options = AgentOptions {
         policy: Policy {
             allowed: vec![directory.to_owned()],
@@ -165,9 +165,9 @@ fn each(cases: impl Iterator<Item = (String, Check)>) {
 type Check = Box<dyn FnOnce(&str) + Send>;
 
 fn cases(
-    faults: &[Fault],
+    faults: &[LinkFault],
     phases: &[(&'static str, &'static str)],
-    check: fn(&str, &'static str, Fault),
+    check: fn(&str, &'static str, LinkFault),
 ) -> Vec<(String, Check)> {
     let mut all: Vec<(String, Check)> = Vec::new();
     for fault in faults.iter().copied() {
@@ -179,23 +179,23 @@ fn cases(
     all
 }
 
-const LOSSES: [Fault; 4] = [
-    Fault::Cut,
-    Fault::Freeze,
-    Fault::AgentUnheard,
-    Fault::CoordinatorUnheard,
+const LOSSES: [LinkFault; 4] = [
+    LinkFault::Cut,
+    LinkFault::Freeze,
+    LinkFault::AgentUnheard,
+    LinkFault::CoordinatorUnheard,
 ];
 
 /// A lost host ends the run unless it may be missing; the other one says that
 /// it ended because of that, and nobody leaves anything behind.
 #[test]
 fn a_host_that_is_lost_in_any_phase_ends_the_run_and_is_named() {
-    let check = |case: &str, text: &'static str, fault: Fault| {
+    let check = |case: &str, text: &'static str, fault: LinkFault| {
         let directory = tempfile::tempdir().unwrap();
         let run = run(directory.path(), text, fault, 0);
         // Once its trials have ended nothing is missing; and a load that is
         // short needs no word of the coordinator to its end.
-        let unheard = fault == Fault::CoordinatorUnheard;
+        let unheard = fault == LinkFault::CoordinatorUnheard;
         let loads = text.contains("warmup") || text.contains("Interval");
         let late = text.contains("TrialsEnded") || text.contains("cleanup") || unheard && loads;
         if !late {
@@ -226,7 +226,7 @@ fn a_host_that_is_lost_in_any_phase_ends_the_run_and_is_named() {
 
 #[test]
 fn with_leave_the_others_end_as_planned_whenever_a_host_is_lost() {
-    let check = |case: &str, text: &'static str, fault: Fault| {
+    let check = |case: &str, text: &'static str, fault: LinkFault| {
         let directory = tempfile::tempdir().unwrap();
         let run = run(directory.path(), text, fault, 1);
         assert_eq!(
@@ -249,7 +249,7 @@ fn with_leave_the_others_end_as_planned_whenever_a_host_is_lost() {
 
 #[test]
 fn a_host_that_is_only_slow_takes_part_to_the_end() {
-    let check = |case: &str, text: &'static str, fault: Fault| {
+    let check = |case: &str, text: &'static str, fault: LinkFault| {
         let directory = tempfile::tempdir().unwrap();
         let run = run(directory.path(), text, fault, 0);
         assert_eq!(
@@ -271,6 +271,6 @@ fn a_host_that_is_only_slow_takes_part_to_the_end() {
         }
         run.wait_for_agents(directory.path(), case);
     };
-    let slow = [Fault::Slow(Duration::from_millis(150))];
+    let slow = [LinkFault::Slow(Duration::from_millis(150))];
     each(cases(&slow, &PHASES, check).into_iter());
 }

@@ -41,7 +41,7 @@ const MAX_BACKOFF_NS: u64 = 3_600_000_000_000;
 const MAX_REGIONS: u64 = 1_000_000;
 
 /// A field and its value, its least and its most.
-type Row<'f> = (&'f str, u64, u64, u64);
+type NumberLimit<'f> = (&'f str, u64, u64, u64);
 
 pub(super) fn check(workload: &Workload) -> Result<(), AdmissionError> {
     for (field, value, least, most) in rows(workload) {
@@ -70,7 +70,7 @@ pub(super) fn check(workload: &Workload) -> Result<(), AdmissionError> {
 }
 
 /// The table of the plain numbers.
-fn rows(w: &Workload) -> Vec<Row<'static>> {
+fn rows(w: &Workload) -> Vec<NumberLimit<'static>> {
     let mut rows = vec![
         ("workers", w.workers.into(), 1, MAX_WORKERS),
         ("queue_depth", w.queue_depth.into(), 1, MAX_DEPTH),
@@ -127,7 +127,7 @@ fn rows(w: &Workload) -> Vec<Row<'static>> {
 }
 
 /// The same of what few workloads have.
-fn rows_of_options(w: &Workload) -> Vec<Row<'static>> {
+fn rows_of_options(w: &Workload) -> Vec<NumberLimit<'static>> {
     let mut rows = Vec::new();
     if let Some(walk) = &w.zone_walk {
         rows.push(("zone_walk.zone_bytes", walk.zone_bytes, 1, MAX_SIZE_BYTES));
@@ -353,7 +353,7 @@ fn check_tree(meta: &MetaWork) -> Result<(), AdmissionError> {
             max_bytes,
         } => (max_bytes, mean_bytes),
     };
-    let rows: [Row<'_>; 10] = [
+    let rows: [NumberLimit<'_>; 10] = [
         ("append_bytes", meta.append_bytes, 0, MAX_SIZE_BYTES),
         ("xattrs", meta.xattrs.into(), 1, MAX_XATTRS),
         ("tree.files", tree.files, 1, MAX_TREE_FILES),
@@ -408,7 +408,7 @@ fn check_objects(object: &ObjectWork) -> Result<(), AdmissionError> {
         ObjectSizes::Fixed(_) | ObjectSizes::Log2 { .. } => 0,
     };
     let largest = object.sizes.max_bytes();
-    let rows: [Row<'_>; 10] = [
+    let rows: [NumberLimit<'_>; 10] = [
         ("objects", object.objects, 1, MAX_OBJECTS),
         ("sizes", largest, 0, MAX_OBJECT_BYTES),
         ("sizes: the smallest", smallest, 0, largest),

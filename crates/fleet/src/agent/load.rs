@@ -8,6 +8,7 @@
 //! their times stay within a second or two of one another.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::time::Duration;
 
 use fathom_engine::{Gathering, Group};
@@ -39,6 +40,20 @@ const LATE_NS: u64 = 1_000_000;
 
 /// Every operation in flight is looked at this often for its age.
 const STUCK_EVERY_NS: u64 = 500_000_000;
+
+/// With operations of this age it may be the target that does not answer.
+const SILENT_FROM_NS: u64 = 1_000_000_000;
+
+/// Whether the mount of a target answers is found out while its operations are
+/// waited for: whoever looks at it afterwards would wait once more.
+fn ask_meanwhile(member: &Member) {
+    let Some(path) = member.job.target.path().map(Path::to_owned) else {
+        return;
+    };
+    let ask = move || fathom_deadline::paths::answers(&path);
+    // Without a thread it is asked afterwards.
+    let _ = std::thread::Builder::new().spawn(ask);
+}
 
 struct Load<'a> {
     link: &'a Link,
@@ -122,6 +137,7 @@ impl Load<'_> {
         for (member, runner) in self.members.iter_mut().zip(&self.runners) {
             member.end.host.clone_from(&host);
             member.ops_per_second = runner.ops_per_second();
+            member.fell_silent = runner.fell_silent();
         }
         self.watches.map(|(observer, _)| observer)
     }
@@ -216,9 +232,13 @@ impl Load<'_> {
             }
         }
         if self.interrupt.is_raised() {
-            for runner in &mut self.runners {
+            for (member, runner) in self.members.iter().zip(&mut self.runners) {
+                let is_first = runner.ending.is_none();
                 let why = self.interrupt.why().to_owned();
                 runner.wind_down(Ending::ByWish(why), now_ns);
+                if is_first && !runner.stuck(SILENT_FROM_NS).is_empty() {
+                    ask_meanwhile(member);
+                }
             }
         }
     }
@@ -239,7 +259,13 @@ impl Load<'_> {
                 self.interrupt.urgency() == Urgency::Now
                     || now_ns.saturating_sub(since_ns) > WIND_DOWN_NS
             });
-            let ages_are_due = runner.ages_are_due(now_ns, STUCK_EVERY_NS);
+            let ages_are_due = runner.ages_are_due(
+                now_ns,
+                match runner.ending_since_ns {
+                    Some(_) => LOOK_EVERY_NS,
+                    None => STUCK_EVERY_NS,
+                },
+            );
             if ages_are_due {
                 let target = outstanding_operations::place_of(&self.members[place]);
                 if let Some(line) = runner.outstanding(now_ns, &target) {

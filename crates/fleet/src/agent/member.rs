@@ -19,6 +19,8 @@ pub(crate) struct Member {
     pub(crate) devices: Vec<String>,
     /// Data operations per second of its measure phase.
     pub(crate) ops_per_second: f64,
+    /// Its operations took too long in the end, and none came back any more.
+    pub(crate) fell_silent: bool,
 }
 
 impl Member {
@@ -33,6 +35,7 @@ impl Member {
             early: None,
             devices: Vec::new(),
             ops_per_second: 0.0,
+            fell_silent: false,
         }
     }
 

@@ -23,9 +23,10 @@ use std::path::{Path, PathBuf};
 use fathom_deadline::paths;
 use fathom_drives::PersistentDrive;
 use fathom_engine::FileIdentity;
-use fathom_engine::object::{keep_objects_of_run, remove_objects_of_part};
+use fathom_engine::object::{keep_objects_of_run, look_back, remove_objects_of_part};
 use fathom_engine::prepare::{
-    PrepareHooks, PrepareProgress, Prepared, TestDirectory, remove_files_of_run,
+    CreationRefused, Hurry, PrepareHooks, PrepareProgress, Prepared, TestDirectory,
+    remove_files_of_run,
 };
 use fathom_model::idle_gate::IdleGate;
 use fathom_model::run::ErrorDetail;
@@ -102,6 +103,10 @@ pub(crate) struct Agent {
     /// Directories in which this run may have made test files, and how those
     /// begin.
     pub(crate) directories: BTreeSet<(PathBuf, String)>,
+    /// Operations had to be left behind when the user wanted the end.
+    pub(crate) left_operations: bool,
+    /// A target said nothing any more when a load ended.
+    pub(crate) fell_silent: bool,
     /// Those of them in which it has made some, held open.
     pub(crate) made: BTreeMap<(PathBuf, String), TestDirectory>,
     /// Files that this run has created by names that the user chose.
@@ -137,6 +142,8 @@ impl Agent {
             sysroot,
             ceilings: Ceilings::default(),
             directories: BTreeSet::new(),
+            left_operations: false,
+            fell_silent: false,
             made: BTreeMap::new(),
             created: HashSet::new(),
             buckets: BTreeMap::new(),
@@ -279,6 +286,15 @@ impl Agent {
         Ok(())
     }
 
+    /// Looks whether a store has kept what a load put.
+    pub(crate) fn look_at_objects(&mut self, member: &mut Member) {
+        if let Some(prepared) = &member.prepared {
+            let waits = Patience::Until(&self.interrupt);
+            let hooks = Hooks::new(&self.link, waits, &mut self.created);
+            member.end.data.kept = look_back(prepared, &hooks);
+        }
+    }
+
     /// Removes what the run created.
     fn remove_created(&mut self) {
         let directories = std::mem::take(&mut self.directories);
@@ -293,12 +309,21 @@ impl Agent {
         let mut made = std::mem::take(&mut self.made);
         let waits = Patience::UntilAgain(&self.interrupt, self.interrupt.wishes());
         let mut hooks = Hooks::new(&self.link, waits, &mut self.created);
+        hooks.left_operations = self.left_operations;
+        hooks.fell_silent = self.fell_silent;
         let run_tag = self.settings.run_tag();
         // What other hosts of the run have made there is theirs to remove.
         for ((bucket, prefix), store) in buckets {
-            let removed = remove_objects_of_part(&store, &bucket, (run_tag, &prefix), &mut hooks);
-            if let Err(error) = removed {
-                self.link.send(Event::LeftBehind(error.to_string()));
+            let removed = remove_objects_of_part(&store, &bucket, run_tag, &prefix, &mut hooks);
+            match removed {
+                Ok(removal) => {
+                    for note in removal.notes {
+                        self.link.send(Event::Note(note));
+                    }
+                }
+                Err(error) => {
+                    self.link.send(Event::LeftBehind(error.to_string()));
+                }
             }
         }
         hooks.waits = Patience::ToTheEnd;
@@ -315,7 +340,13 @@ impl Agent {
                 None => remove_files_of_run(&place.0, &place.1, run_tag, &mut hooks),
             };
             let left = match removed {
-                Ok(removal) => removal.remarks(),
+                Ok(removal) => {
+                    // What is gone need not be removed by anybody.
+                    for path in &removal.missing {
+                        self.link.send(Event::FileRemoved(path.clone()));
+                    }
+                    removal.remarks()
+                }
                 Err(error) => vec![error.to_string()],
             };
             for text in left {
@@ -329,7 +360,9 @@ impl Agent {
         let wishes = self.interrupt.wishes();
         let mut created = HashSet::new();
         let waits = Patience::UntilAgain(&self.interrupt, wishes);
-        let hooks = Hooks::new(&self.link, waits, &mut created);
+        let mut hooks = Hooks::new(&self.link, waits, &mut created);
+        hooks.left_operations = self.left_operations;
+        hooks.fell_silent = self.fell_silent;
         for ((bucket, _), store) in buckets {
             let noted = keep_objects_of_run(store, bucket, self.settings.run_tag(), &hooks);
             if let Err(error) = noted {
@@ -367,6 +400,10 @@ struct Hooks<'a> {
     waits: Patience<'a>,
     /// Objects may have been made.
     makes_objects: bool,
+    /// Operations of the load did not end in time.
+    left_operations: bool,
+    /// The target said nothing any more when the load ended.
+    fell_silent: bool,
     /// Files that this run has created by names that the user chose.
     created: &'a mut HashSet<FileIdentity>,
 }
@@ -381,6 +418,8 @@ impl<'a> Hooks<'a> {
             link,
             waits,
             makes_objects: false,
+            left_operations: false,
+            fell_silent: false,
             created,
         }
     }
@@ -395,20 +434,20 @@ impl PrepareHooks for Hooks<'_> {
         });
     }
 
-    fn creating(&mut self, path: &Path) -> Result<(), String> {
+    fn creating(&mut self, path: &Path) -> Result<(), CreationRefused> {
         let handled = self
             .link
             .send_and_wait(Event::FileCreating(path.to_owned()));
-        handled.map_err(|reason| reason.to_string())
+        handled.map_err(|reason| CreationRefused::NotNoted(reason.to_string()))
     }
 
-    fn created(&mut self, path: &Path, identity: &FileIdentity) -> Result<(), String> {
+    fn created(&mut self, path: &Path, identity: &FileIdentity) -> Result<(), CreationRefused> {
         self.created.insert(*identity);
         let handled = self.link.send_and_wait(Event::FileCreated {
             path: path.to_owned(),
             identity: *identity,
         });
-        handled.map_err(|reason| reason.to_string())
+        handled.map_err(|reason| CreationRefused::NotNoted(reason.to_string()))
     }
 
     fn is_ours(&mut self, path: &Path, identity: &FileIdentity) -> bool {
@@ -439,7 +478,16 @@ impl PrepareHooks for Hooks<'_> {
         }
     }
 
-    fn hurries(&self) -> bool {
-        matches!(self.waits, Patience::UntilAgain(interrupt, _) if interrupt.is_raised())
+    fn hurries(&self) -> Hurry {
+        match self.waits {
+            Patience::UntilAgain(interrupt, _) if interrupt.is_raised() => {
+                match self.left_operations {
+                    true => Hurry::LastTry,
+                    false => Hurry::Awaited,
+                }
+            }
+            Patience::UntilAgain(..) if self.fell_silent => Hurry::Awaited,
+            _ => Hurry::No,
+        }
     }
 }

@@ -6,15 +6,16 @@ use fathom_engine::{Gathering, Group, GroupEnd};
 use fathom_model::run::StuckOp;
 use fathom_model::sample::Phase;
 use fathom_model::workload::FailIf;
-use fathom_model::{Observation, Sample};
+use fathom_model::{ErrorClass, Observation, Sample};
 
 use crate::agent::fail_if;
 use crate::agent::outstanding_operations::{NOTABLE_NS, OutstandingOperations};
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// After this time of waiting for the end that somebody wished, operations that
-/// are notably old are left behind.
-const WISH_NS: u64 = 3 * SECOND_NS;
+/// After this time of waiting for the end that the user wished, operations that
+/// are older than the next are left behind: he waits for the end of all.
+const WISH_NS: u64 = 2 * SECOND_NS;
+const LEFT_FROM_NS: u64 = 3 * SECOND_NS;
 
 /// Why a load is being ended early.
 #[derive(Debug, Clone)]
@@ -48,6 +49,8 @@ pub(crate) struct Runner {
     pub(crate) ended_ns: Option<u64>,
     /// Data operations of the measure phase so far, and its length.
     measured: (u64, u64),
+    /// Its last operations all took too long.
+    fell_silent: bool,
     rule: FailIf,
     /// Why the trial has failed, as far as the samples tell.
     fault: Option<String>,
@@ -67,6 +70,7 @@ impl Runner {
             ending_since_ns: None,
             ended_ns: None,
             measured: (0, 0),
+            fell_silent: false,
             rule,
             fault: None,
         }
@@ -137,7 +141,7 @@ impl Runner {
         };
         let waited_ns = wished_ns.map_or(0, |since_ns| now_ns.saturating_sub(since_ns));
         let deadline_ns = match waited_ns >= WISH_NS {
-            true => deadline_ns.min(NOTABLE_NS),
+            true => deadline_ns.min(LEFT_FROM_NS),
             false => deadline_ns,
         };
         !self.stuck(deadline_ns).is_empty()
@@ -193,11 +197,21 @@ impl Runner {
         for sample in samples {
             let end_ns = sample.start_ns + sample.duration_ns;
             self.reached_ns = self.reached_ns.max(began_ns.saturating_add(end_ns));
+            let (done, late) = (
+                sample.data_ops() > 0,
+                sample.errors().get(ErrorClass::Timeout) > 0,
+            );
+            self.fell_silent = !done && (late || self.fell_silent);
             if sample.phase == Phase::Measure {
                 self.measured.0 += sample.data_ops();
                 self.measured.1 += sample.duration_ns;
             }
         }
+    }
+
+    /// Whether operations took too long in the end and none came back any more.
+    pub(crate) fn fell_silent(&self) -> bool {
+        self.fell_silent
     }
 
     /// Why the trial has failed.

@@ -172,11 +172,18 @@ impl Agent {
             watches,
             opening_ns,
         );
+        let stuck = |member: &Member| !member.end.engine.stuck.is_empty();
+        self.left_operations |= self.interrupt.is_raised() && members.iter().any(stuck);
+        self.fell_silent |= members.iter().any(|member| member.fell_silent);
         count_on_volumes(members, volumes, looked);
         self.look_for_disturbances(members);
+        members.iter_mut().for_each(look_for_holes);
         self.look_at_ceilings_again(members);
         for member in members.iter_mut().filter(|m| m.early.is_none()) {
             member.early = self.verify(member).err();
+            if !member.fell_silent {
+                self.look_at_objects(member);
+            }
         }
         Ok(())
     }
@@ -438,5 +445,23 @@ fn count_on_volumes(members: &mut [Member], before: Volumes, looked: &mut Target
         let after = looked.target(&first.spec.target);
         let after = after.as_ref().and_then(gluster_look);
         first.end.gluster = gluster_use(Some(look), after).map(Box::new);
+    }
+}
+
+/// Whether data that a load only read have become holes since it was prepared.
+fn look_for_holes(member: &mut Member) {
+    let came_back = member.end.engine.stuck.is_empty();
+    if member.job.workload.mix.modifies() || !came_back {
+        return;
+    }
+    let now = member
+        .prepared
+        .as_ref()
+        .and_then(Prepared::unwritten_share_now);
+    let data = &mut member.end.data;
+    // What was written for this load had no holes then.
+    let before = data.unwritten_share.unwrap_or(0.0);
+    if let Some(now) = now.filter(|now| *now > before) {
+        data.unwritten_share = Some(now);
     }
 }

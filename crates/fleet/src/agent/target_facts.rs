@@ -13,7 +13,7 @@ use fathom_model::{Job, Target};
 use fathom_observe::{DataFile, DataState, Sysroot};
 
 /// Files and the part of them that is accessed.
-type Data = (Vec<PathBuf>, Option<Range<u64>>);
+type TargetData = (Vec<PathBuf>, Option<Range<u64>>);
 
 /// What has been looked at.
 pub(crate) struct TargetFacts {
@@ -21,8 +21,8 @@ pub(crate) struct TargetFacts {
     targets: HashMap<PathBuf, TargetFingerprint>,
     /// The same of files that have been made, by what tells their devices.
     places: HashMap<PathBuf, TargetFingerprint>,
-    states: HashMap<Data, DataState>,
-    cached: HashMap<Data, (Option<f64>, String)>,
+    states: HashMap<TargetData, DataState>,
+    cached: HashMap<TargetData, (Option<f64>, String)>,
 }
 
 impl TargetFacts {

@@ -72,6 +72,7 @@ impl ClockFilter {
         let latest_ns = self.kept.back()?.arrived_ns;
         let fresh = |e: &&Exchange| e.arrived_ns.saturating_add(FRESH_NS) >= latest_ns;
         let best = self.kept.iter().filter(fresh).min_by_key(|e| e.way_ns())?;
+        // Rounded up: the true offset lies within it even where a nanosecond is left.
         let half_ns = best.way_ns().div_ceil(2);
         Some(HostClock {
             offset_ns: best.offset_ns(),

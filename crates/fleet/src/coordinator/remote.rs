@@ -31,13 +31,13 @@ pub(crate) struct RemoteAgent {
     pub(crate) name: String,
     pub(crate) about: About,
     place: usize,
-    shared: Arc<Shared>,
+    shared: Arc<AgentConnection>,
     /// Ends with the last of its agents.
     started_by: Option<CallBackLaunch>,
 }
 
 /// What the threads of a connection share.
-struct Shared {
+struct AgentConnection {
     writer: Arc<FrameWriter>,
     clock: Mutex<ClockFilter>,
     heard_ns: AtomicU64,
@@ -49,7 +49,7 @@ struct Shared {
     close: crate::transport::Closer,
 }
 
-impl Shared {
+impl AgentConnection {
     fn clock(&self) -> MutexGuard<'_, ClockFilter> {
         self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,7 +110,7 @@ impl RemoteAgent {
         let FromAgent::About(about) = reader.next().map_err(broken)? else {
             return Err(HostError::Anonymous);
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(AgentConnection {
             writer,
             clock: Mutex::default(),
             heard_ns: AtomicU64::new(monotonic_ns()),
@@ -254,7 +254,7 @@ fn spawn(body: impl FnOnce() + Send + 'static) -> Result<(), ThreadError> {
 /// Reads what the agent says until it is gone.
 fn read(
     mut reader: FrameReader,
-    shared: &Shared,
+    shared: &AgentConnection,
     complaint: &Complaint,
     place: usize,
     events: &SyncSender<(usize, Message)>,
@@ -298,7 +298,7 @@ fn read(
 }
 
 /// Asks for the time twice a second, until there is no answer any more.
-fn keep_asking(shared: &Shared, place: usize, events: &SyncSender<(usize, Message)>) {
+fn keep_asking(shared: &AgentConnection, place: usize, events: &SyncSender<(usize, Message)>) {
     while !shared.over.load(Relaxed) {
         let now_ns = monotonic_ns();
         let silent_ns = now_ns.saturating_sub(shared.heard_ns.load(Relaxed));

@@ -22,7 +22,7 @@ use crate::transport::tls;
 
 /// What the agent says first. The first two fields are those of a greeting.
 #[derive(Debug, Serialize, Deserialize)]
-struct Request {
+struct JoinRequest {
     fathom: String,
     protocol: u32,
     #[serde(default)]
@@ -39,7 +39,7 @@ const TO_JOIN: &str = "agent to join";
 
 /// What the coordinator answers.
 #[derive(Debug, Serialize, Deserialize)]
-enum Answer {
+enum JoinAnswer {
     Joined {
         proof: String,
         authority: String,
@@ -115,9 +115,9 @@ impl CoordinatorKeys {
         let (transport, binding) = tls::connect_to_join(host, self)?;
         let mut reader = FrameReader::new(transport.input);
         let writer = FrameWriter::new(transport.output);
-        let request: Request = reader.next()?;
+        let request: JoinRequest = reader.next()?;
         let refuse = |error: JoinError| {
-            let _ = writer.send(&Answer::Refused(error.to_string()));
+            let _ = writer.send(&JoinAnswer::Refused(error.to_string()));
             Err(error)
         };
         if request.fathom == Greeting::agent().fathom {
@@ -139,7 +139,7 @@ impl CoordinatorKeys {
         if let Err(error) = self.use_up(&token) {
             return refuse(error.into());
         }
-        let answer = Answer::Joined {
+        let answer = JoinAnswer::Joined {
             proof: token.proof(Prover::Coordinator, &binding, &public_key),
             authority: self.authority_pem()?,
             certificate: self.sign_agent(&host.name, &public_key)?,
@@ -178,7 +178,7 @@ impl JoiningAgent {
         let mut reader = FrameReader::new(transport.input);
         let writer = FrameWriter::new(transport.output);
         let public_key = key.public_key_raw();
-        let request = Request {
+        let request = JoinRequest {
             fathom: TO_JOIN.to_owned(),
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -187,10 +187,10 @@ impl JoiningAgent {
             proof: self.token.proof(Prover::Agent, &binding, public_key),
         };
         writer.send(&request).map_err(unsent)?;
-        let answer: Answer = reader.next()?;
+        let answer: JoinAnswer = reader.next()?;
         let (proof, authority, certificate) = match answer {
-            Answer::Refused(reason) => return Err(JoinError::Refused(reason)),
-            Answer::Joined {
+            JoinAnswer::Refused(reason) => return Err(JoinError::Refused(reason)),
+            JoinAnswer::Joined {
                 proof,
                 authority,
                 certificate,

@@ -35,21 +35,23 @@ impl std::fmt::Debug for JoinToken {
     }
 }
 
-impl FromStr for JoinToken {
-    type Err = String;
+/// A text that is no token. It may be a secret all the same and is not repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "this is no join token; they look like fathom-join-1a2b3c4d-… and come from: fathom fleet token"
+)]
+pub struct NoToken;
 
-    fn from_str(text: &str) -> Result<JoinToken, String> {
-        let wrong = || {
-            "this is no join token; they look like fathom-join-1a2b3c4d-… and come from: fathom \
-             fleet token"
-                .to_owned()
-        };
-        let rest = text.trim().strip_prefix(PREFIX).ok_or_else(wrong)?;
-        let (number, secret) = rest.split_once('-').ok_or_else(wrong)?;
+impl FromStr for JoinToken {
+    type Err = NoToken;
+
+    fn from_str(text: &str) -> Result<JoinToken, NoToken> {
+        let rest = text.trim().strip_prefix(PREFIX).ok_or(NoToken)?;
+        let (number, secret) = rest.split_once('-').ok_or(NoToken)?;
         let is_hex =
             |part: &str, chars| part.len() == chars && part.bytes().all(|b| b.is_ascii_hexdigit());
         if !is_hex(number, NUMBER_CHARS) || !is_hex(secret, SECRET_CHARS) {
-            return Err(wrong());
+            return Err(NoToken);
         }
         Ok(JoinToken {
             number: number.to_ascii_lowercase(),

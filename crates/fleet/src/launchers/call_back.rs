@@ -195,7 +195,7 @@ pub(crate) struct Call {
 
 /// What the coordinator answers.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Answer {
+pub(crate) enum CallBackAnswer {
     Welcome { proof: String },
     Refused(String),
 }
@@ -218,7 +218,7 @@ pub(crate) fn answer(
     let writer = FrameWriter::new(output);
     let call: Call = reader.next()?;
     let refuse = |error: CallBackError| {
-        let _ = writer.send(&Answer::Refused(error.to_string()));
+        let _ = writer.send(&CallBackAnswer::Refused(error.to_string()));
         Err(error)
     };
     if call.fathom != CALLER || call.protocol != PROTOCOL {
@@ -231,7 +231,9 @@ pub(crate) fn answer(
         return refuse(error);
     }
     let proof = secret.prove("coordinator", &binding, &call.host);
-    writer.send(&Answer::Welcome { proof }).map_err(unsent)?;
+    writer
+        .send(&CallBackAnswer::Welcome { proof })
+        .map_err(unsent)?;
     let transport = Transport {
         input: reader.into_inner(),
         output: writer.into_inner(),
@@ -337,9 +339,11 @@ fn call(
         proof: secret.prove("agent", &binding, host),
     };
     writer.send(&call).map_err(unsent)?;
-    match reader.next::<Answer>()? {
-        Answer::Refused(reason) => Err(CallBackError::Refused(clean(&reason))),
-        Answer::Welcome { proof } if secret.proves(&proof, "coordinator", &binding, host) => {
+    match reader.next::<CallBackAnswer>()? {
+        CallBackAnswer::Refused(reason) => Err(CallBackError::Refused(clean(&reason))),
+        CallBackAnswer::Welcome { proof }
+            if secret.proves(&proof, "coordinator", &binding, host) =>
+        {
             Ok(Transport {
                 input: reader.into_inner(),
                 output: writer.into_inner(),
@@ -347,7 +351,7 @@ fn call(
                 complaint,
             })
         }
-        Answer::Welcome { .. } => Err(CallBackError::WrongSecret),
+        CallBackAnswer::Welcome { .. } => Err(CallBackError::WrongSecret),
     }
 }
 

@@ -27,10 +27,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// A port at which the agents of one launch are awaited.
 pub(crate) struct CallBackPort {
     pub(crate) invitation: Invitation,
-    state: Arc<State>,
+    state: Arc<PortState>,
 }
 
-struct State {
+struct PortState {
     secret: Secret,
     expected: Vec<String>,
     over: AtomicBool,
@@ -85,7 +85,7 @@ impl CallBackPort {
             None => own_addresses(&found, any, port),
         };
         let secret = Secret::fresh()?;
-        let state = Arc::new(State {
+        let state = Arc::new(PortState {
             secret: secret.clone(),
             expected: hosts.iter().map(|host| host.name.clone()).collect(),
             over: AtomicBool::new(false),
@@ -127,12 +127,12 @@ impl Drop for CallBackPort {
     }
 }
 
-impl State {
+impl PortState {
     fn arrived(&self) -> MutexGuard<'_, Arrived> {
         self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn accept(self: Arc<State>, listener: &TcpListener) {
+    fn accept(self: Arc<PortState>, listener: &TcpListener) {
         while !self.over.load(Relaxed) {
             self.strangers.drop_late(Instant::now());
             let Ok((socket, from)) = listener.accept() else {

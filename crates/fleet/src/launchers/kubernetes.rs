@@ -23,6 +23,7 @@ use crate::launchers::call_back_launch::CallBackLaunch;
 use crate::launchers::kubernetes_error::KubernetesError;
 use crate::launchers::program::Starter;
 use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
+use crate::protocol::json::message_of;
 use crate::protocol::wire::clean;
 
 /// Time for pods to be scheduled, images to be pulled, agents to start.
@@ -396,7 +397,7 @@ fn ask(words: &[&str], input: Option<&Value>) -> Result<Value, KubernetesError> 
         return Err(KubernetesError::Kubectl(last));
     }
     match words.contains(&"--output=json") {
-        true => serde_json::from_slice(&output.stdout).map_err(KubernetesError::NoJson),
+        true => message_of(&output.stdout).map_err(KubernetesError::NoJson),
         false => Ok(Value::Null),
     }
 }

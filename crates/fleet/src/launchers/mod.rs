@@ -4,6 +4,7 @@
 //! A run on this host alone needs none of them: its agent is a thread
 //! ([`local`]).
 
+pub(crate) mod agent_arguments;
 pub(crate) mod agent_binary;
 pub(crate) mod call_back;
 pub(crate) mod call_back_launch;

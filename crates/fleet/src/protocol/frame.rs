@@ -11,6 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::json::message_of;
+
 /// Longest message from somebody who has not been recognised yet.
 pub(crate) const STRANGER_BYTES: usize = 64 << 10;
 
@@ -136,7 +138,7 @@ impl FrameReader {
         if read < bytes {
             return Err(FrameError::Closed);
         }
-        let message = serde_json::from_slice(&self.frame);
+        let message = message_of(&self.frame);
         // What was long once is rarely so again.
         self.frame.shrink_to(STRANGER_BYTES);
         message.map_err(|error| FrameError::Malformed(error.to_string()))

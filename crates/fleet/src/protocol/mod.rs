@@ -2,6 +2,7 @@
 //! carry them, and the two channels of an agent.
 
 pub(crate) mod frame;
+pub(crate) mod json;
 pub(crate) mod link;
 pub(crate) mod message;
 pub(crate) mod reason;

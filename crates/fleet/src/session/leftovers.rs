@@ -15,7 +15,8 @@ use std::sync::Mutex;
 use fathom_deadline::paths;
 use fathom_engine::FileIdentity;
 use fathom_engine::prepare::{
-    Found, PrepareHooks, PrepareProgress, is_private, remove_file_if, remove_files_of_run,
+    CreationRefused, FileAtPath, PrepareHooks, PrepareProgress, is_private, remove_file_if,
+    remove_files_of_run,
 };
 use fathom_observe::unix_now_ns;
 use serde::{Deserialize, Serialize};
@@ -218,9 +219,9 @@ fn remove_named(noted: &JournalEntry, cleaned: &mut CleaningReport) {
         return;
     };
     match remove_file_if(&noted.path, identity) {
-        Ok(Found::Removed) => cleaned.removed.push(noted.path.clone()),
-        Ok(Found::Missing) => {}
-        Ok(Found::Replaced) => cleaned.problems.push(format!(
+        Ok(FileAtPath::Removed) => cleaned.removed.push(noted.path.clone()),
+        Ok(FileAtPath::Missing) => {}
+        Ok(FileAtPath::Replaced) => cleaned.problems.push(format!(
             "{}: another file has this name now; left alone",
             noted.path.display()
         )),
@@ -267,8 +268,8 @@ struct RemovedFiles(Vec<PathBuf>);
 impl PrepareHooks for RemovedFiles {
     fn progress(&mut self, _: PrepareProgress<'_>) {}
 
-    fn creating(&mut self, _: &Path) -> Result<(), String> {
-        Err("cleaning up creates nothing".to_owned())
+    fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
+        Err(CreationRefused::CleaningUp)
     }
 
     fn removed(&mut self, path: &Path) {

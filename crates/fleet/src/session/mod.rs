@@ -75,7 +75,7 @@ pub(crate) fn serve(transport: Transport, options: &AgentOptions) -> Result<(), 
     let writer = Arc::new(FrameWriter::new(output));
     greet(&mut reader, &writer, options)?;
     reader.trust();
-    let mut session = Session::new(writer, close, options);
+    let mut session = AgentSession::new(writer, close, options);
     let ended = session.listen(&mut reader);
     session.wind_down();
     ended
@@ -120,7 +120,7 @@ fn greet(
     Ok(sent.map_err(ConnectionError::Unsent)?)
 }
 
-struct Session {
+struct AgentSession {
     writer: Arc<FrameWriter>,
     policy: Policy,
     journals: Option<PathBuf>,
@@ -133,11 +133,11 @@ struct Session {
     spool: Option<PathBuf>,
     peers: Option<Vec<Network>>,
     network: Option<NetServing>,
-    run: Option<Run>,
+    run: Option<RunThreads>,
 }
 
 /// The threads of a run.
-struct Run {
+struct RunThreads {
     commands: SyncSender<Command>,
     /// Commands that take a while and have not been carried out.
     waiting: Arc<AtomicUsize>,
@@ -151,12 +151,12 @@ struct Run {
     id: (String, u32),
 }
 
-impl Session {
-    fn new(writer: Arc<FrameWriter>, close: Closer, options: &AgentOptions) -> Session {
+impl AgentSession {
+    fn new(writer: Arc<FrameWriter>, close: Closer, options: &AgentOptions) -> AgentSession {
         let heard_ns = Arc::new(AtomicU64::new(monotonic_ns()));
         let over = Arc::new(AtomicBool::new(false));
         watchdog::start(Arc::clone(&heard_ns), Arc::clone(&over), close, options);
-        Session {
+        AgentSession {
             writer,
             policy: options.policy.clone(),
             journals: options.journals.clone(),
@@ -279,7 +279,7 @@ impl Session {
         agent.policy = Some(self.policy.clone());
         agent.peers = self.peers.clone();
         let agent = spawn("fathom-agent", move || agent.serve())?;
-        self.run = Some(Run {
+        self.run = Some(RunThreads {
             commands,
             waiting: waiting_commands,
             agent,
@@ -358,7 +358,7 @@ impl Session {
     }
 }
 
-impl Run {
+impl RunThreads {
     /// Passes a command on to the agent, which may be busy with another one.
     fn pass_on(&mut self, command: Command) -> Result<(), SessionError> {
         let takes_long = match &command {

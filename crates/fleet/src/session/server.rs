@@ -77,7 +77,7 @@ enum TalkError {
 /// An agent that listens.
 pub struct AgentServer {
     listener: TcpListener,
-    state: Arc<State>,
+    state: Arc<SessionsState>,
 }
 
 impl std::fmt::Debug for AgentServer {
@@ -86,7 +86,7 @@ impl std::fmt::Debug for AgentServer {
     }
 }
 
-struct State {
+struct SessionsState {
     directory: PathBuf,
     options: AgentOptions,
     report: Report,
@@ -127,7 +127,7 @@ impl AgentServer {
             })?;
         Ok(AgentServer {
             listener,
-            state: Arc::new(State {
+            state: Arc::new(SessionsState {
                 directory,
                 options,
                 report,
@@ -194,7 +194,7 @@ impl AgentServer {
     }
 }
 
-impl State {
+impl SessionsState {
     fn waits_to_join(&self) -> bool {
         let joined = || AgentKeys::at(&self.directory).is_ok_and(|keys| keys.have_joined());
         self.waiting.is_some() && !joined()

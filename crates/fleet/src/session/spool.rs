@@ -20,6 +20,7 @@ use fathom_engine::prepare::is_private;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::frame::MESSAGE_BYTES;
+use crate::protocol::json::message_of;
 use crate::protocol::message::Event;
 
 /// What was handled longer ago than this is stored.
@@ -51,11 +52,11 @@ pub struct HeldRun {
 /// What was said and may not be stored yet, in order.
 #[derive(Debug, Default)]
 pub(crate) struct UnstoredEvents {
-    state: Mutex<State>,
+    state: Mutex<SpoolState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SpoolState {
     /// Events as JSON.
     events: VecDeque<Vec<u8>>,
     bytes: usize,
@@ -79,7 +80,7 @@ pub(crate) fn counts(event: &Event) -> bool {
 }
 
 impl UnstoredEvents {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SpoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -94,6 +95,7 @@ impl UnstoredEvents {
         let mut state = self.lock();
         state.bytes += text.len();
         state.events.push_back(text);
+        // The oldest go first: they are the likeliest to be stored already.
         while state.bytes > MEMORY_BYTES {
             state.forget_first();
         }
@@ -137,7 +139,7 @@ impl UnstoredEvents {
     }
 }
 
-impl State {
+impl SpoolState {
     fn forget_first(&mut self) {
         if let Some(event) = self.events.pop_front() {
             self.bytes -= event.len();
@@ -201,7 +203,7 @@ fn events_of(file: &Path) -> io::Result<Vec<Event>> {
         if read == 0 {
             return Ok(events);
         }
-        events.extend(serde_json::from_slice::<Event>(&line).ok());
+        events.extend(message_of::<Event>(&line).ok());
     }
 }
 

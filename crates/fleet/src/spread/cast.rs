@@ -6,7 +6,7 @@ use fathom_model::workload::{Handing, MetaWork, Rate, RateUnit};
 use fathom_model::{OpKind, ScheduledTrial};
 
 use super::error::SpreadError;
-use super::steps::Step;
+use super::steps::SpreadStep;
 
 /// Files that are made each second unless somebody says otherwise: few enough
 /// that whoever waits has nothing else to do.
@@ -18,7 +18,7 @@ fn awaits(spec: &ScheduledTrial) -> bool {
 }
 
 /// Refuses waiting where nobody is left to wait.
-pub(super) fn check(step: &Step, places: &[u32]) -> Result<(), SpreadError> {
+pub(super) fn check(step: &SpreadStep, places: &[u32]) -> Result<(), SpreadError> {
     if places.len() < 2 && step.set.iter().any(awaits) {
         return Err(SpreadError::AwaitAlone);
     }

@@ -18,7 +18,7 @@ pub use error::SpreadError;
 
 use error::MAX_TRIALS;
 use rotation::Rotation;
-use steps::{Numbers, Step};
+use steps::{Numbers, SpreadStep};
 
 /// A schedule on many hosts, in the schedule's own mode: each trial, or each
 /// set, becomes a set with a part for every host, or several sets where hosts
@@ -71,7 +71,7 @@ fn present(hosts: &[FleetHost]) -> Vec<u32> {
 fn spread(
     schedule: &Schedule,
     hosts: &[FleetHost],
-    steps: &[Step],
+    steps: &[SpreadStep],
     numbers: &Numbers,
 ) -> Result<Schedule, SpreadError> {
     let present = present(hosts);
@@ -127,7 +127,7 @@ impl Spread<'_> {
     /// `shift` places behind it in `among`.
     fn set(
         &mut self,
-        step: &Step,
+        step: &SpreadStep,
         places: &[u32],
         among: &[u32],
         shift: usize,
@@ -144,6 +144,7 @@ impl Spread<'_> {
             return Err(SpreadError::TooManyTrials);
         }
         for place in places {
+            debug_assert!(among.contains(place), "host {place} has no data of its own");
             let at = among.iter().position(|other| other == place).unwrap_or(0);
             let number = (at + shift) % among.len().max(1);
             let part = HostPart {
@@ -160,10 +161,15 @@ impl Spread<'_> {
     }
 
     /// The part of one host.
-    fn part(&mut self, step: &Step, place: u32, part: Option<HostPart>, places: &[u32]) {
+    fn part(&mut self, step: &SpreadStep, place: u32, part: Option<HostPart>, places: &[u32]) {
         let begin = self.trials.len();
         let moved = step.set.iter().zip(begin..);
         let indexes: HashMap<u32, u32> = moved.map(|(spec, at)| (spec.index, at as u32)).collect();
+        debug_assert_eq!(
+            indexes.len(),
+            step.set.len(),
+            "two trials of a set with one number would become one"
+        );
         let name = self.hosts.get(place as usize).map_or("?", |h| &h.name);
         let of_number = (step.number * self.hosts.len()) as u32 + place;
         let (rows, set, growing) = (self.rows as u32, self.set, self.growing);

@@ -42,6 +42,12 @@ impl Rotation {
         if reads(set) {
             shift = (written + 1 + self.readers % (self.hosts - 1)) % self.hosts;
             self.readers += 1;
+            // A host that reads what it wrote itself measures its own cache.
+            debug_assert!(
+                shift != written && shift < self.hosts,
+                "{} hosts move by {shift} after {written}",
+                self.hosts
+            );
         }
         if writes(set) {
             self.written = Some(shift);

@@ -39,7 +39,7 @@ impl Numbers {
 }
 
 /// A set of the schedule on some of the hosts.
-pub(super) struct Step {
+pub(super) struct SpreadStep {
     pub(super) set: Vec<ScheduledTrial>,
     /// Which of those that are present.
     pub(super) hosts: Range<usize>,
@@ -49,10 +49,10 @@ pub(super) struct Step {
     pub(super) begins: bool,
 }
 
-impl Step {
+impl SpreadStep {
     /// A step that only makes the files: each host's own, before anybody reads
     /// those of another one. One operation each, which is no result.
-    pub(super) fn layout(&self) -> Step {
+    pub(super) fn layout(&self) -> SpreadStep {
         let of_set = self.set.iter().map(|spec| {
             let mut spec = spec.clone();
             spec.role = TrialRole::Precondition;
@@ -66,7 +66,7 @@ impl Step {
             };
             spec
         });
-        Step {
+        SpreadStep {
             set: of_set.collect(),
             hosts: self.hosts.clone(),
             number: self.number,
@@ -82,10 +82,15 @@ fn sets(schedule: &Schedule) -> Vec<Vec<ScheduledTrial>> {
 }
 
 /// Set by set; where hosts take turns, all turns of a set before the next.
-pub(super) fn in_order(schedule: &Schedule, turns: HostTurns, numbers: &Numbers) -> Vec<Step> {
+pub(super) fn in_order(
+    schedule: &Schedule,
+    turns: HostTurns,
+    numbers: &Numbers,
+) -> Vec<SpreadStep> {
+    debug_assert!(numbers.0.is_sorted(), "the last number is the largest");
     let present = numbers.0.last().copied().unwrap_or(0);
-    let whole = |set: Vec<ScheduledTrial>| -> Vec<Step> {
-        let step = |hosts: Range<usize>, number| Step {
+    let whole = |set: Vec<ScheduledTrial>| -> Vec<SpreadStep> {
+        let step = |hosts: Range<usize>, number| SpreadStep {
             set: set.clone(),
             begins: hosts.start == 0,
             hosts,
@@ -108,7 +113,7 @@ pub(super) fn in_order(schedule: &Schedule, turns: HostTurns, numbers: &Numbers)
 /// Block by block: in each, every number of hosts once, in an order that
 /// follows from the seed; for each number all sets of the schedule in order.
 /// So what is measured later was not always measured on more hosts.
-pub(super) fn in_blocks(schedule: &Schedule, numbers: &Numbers, blocks: u32) -> Vec<Step> {
+pub(super) fn in_blocks(schedule: &Schedule, numbers: &Numbers, blocks: u32) -> Vec<SpreadStep> {
     let sets = sets(schedule);
     let mut steps = Vec::new();
     for block in 0..blocks {
@@ -116,7 +121,7 @@ pub(super) fn in_blocks(schedule: &Schedule, numbers: &Numbers, blocks: u32) -> 
             numbers.0.len(),
             derive_seed(schedule.seed, u64::from(block)),
         ) {
-            let of_block = sets.iter().map(|set| Step {
+            let of_block = sets.iter().map(|set| SpreadStep {
                 set: set
                     .iter()
                     .map(|spec| ScheduledTrial {

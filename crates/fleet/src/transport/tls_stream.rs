@@ -14,13 +14,13 @@ use crate::transport::Transport;
 /// Records are at most 16 KiB and a little.
 const RAW_BYTES: usize = 17 << 10;
 
-struct Shared {
+struct SharedStream {
     connection: Mutex<Connection>,
     /// Held while records are sent, so that they keep their order.
     sending: Mutex<TcpStream>,
 }
 
-impl Shared {
+impl SharedStream {
     fn connection(&self) -> MutexGuard<'_, Connection> {
         lock(&self.connection)
     }
@@ -45,19 +45,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A connection whose handshake is over.
 pub(crate) fn transport(connection: Connection, socket: TcpStream) -> io::Result<Transport> {
     let (reading, closing) = (socket.try_clone()?, socket.try_clone()?);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(SharedStream {
         connection: Mutex::new(connection),
         sending: Mutex::new(socket),
     });
     Ok(Transport {
-        input: Box::new(Reader {
+        input: Box::new(TlsReader {
             shared: Arc::clone(&shared),
             socket: reading,
             raw: vec![0; RAW_BYTES],
             from: 0,
             to: 0,
         }),
-        output: Box::new(Writer { shared }),
+        output: Box::new(TlsWriter { shared }),
         close: Arc::new(move || {
             let _ = closing.shutdown(Shutdown::Both);
         }),
@@ -65,8 +65,8 @@ pub(crate) fn transport(connection: Connection, socket: TcpStream) -> io::Result
     })
 }
 
-struct Reader {
-    shared: Arc<Shared>,
+struct TlsReader {
+    shared: Arc<SharedStream>,
     socket: TcpStream,
     /// Records that have not been taken in, `from` up to `to`.
     raw: Vec<u8>,
@@ -74,7 +74,7 @@ struct Reader {
     to: usize,
 }
 
-impl Read for Reader {
+impl Read for TlsReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.shared.connection().reader().read(buffer) {
@@ -90,7 +90,7 @@ impl Read for Reader {
     }
 }
 
-impl Reader {
+impl TlsReader {
     /// Gives the connection what has come; nothing means the end.
     fn take_in(&mut self) -> io::Result<()> {
         let answers = {
@@ -108,11 +108,11 @@ impl Reader {
     }
 }
 
-struct Writer {
-    shared: Arc<Shared>,
+struct TlsWriter {
+    shared: Arc<SharedStream>,
 }
 
-impl Write for Writer {
+impl Write for TlsWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut sending = lock(&self.shared.sending);
         let written = self.shared.connection().writer().write(bytes)?;

@@ -20,11 +20,11 @@ const RECOGNITION: Duration = Duration::from_secs(8);
 pub(crate) struct UnauthenticatedConnections {
     /// Connections at the same time.
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<WaitingConnections>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WaitingConnections {
     next: u64,
     /// In the order in which they came.
     all: BTreeMap<u64, UnauthenticatedConnection>,
@@ -52,7 +52,7 @@ impl UnauthenticatedConnections {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WaitingConnections> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -116,7 +116,7 @@ impl UnauthenticatedConnections {
     }
 }
 
-impl State {
+impl WaitingConnections {
     /// The address with the most connections.
     fn crowd(&self) -> Option<IpAddr> {
         let mut counts: BTreeMap<IpAddr, usize> = BTreeMap::new();

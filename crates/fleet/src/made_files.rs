@@ -24,7 +24,7 @@ const SIZE_LIMIT: u64 = 256 << 20;
 
 /// The list of files that runs made by name.
 #[derive(Debug)]
-pub(crate) struct MadeFiles {
+pub struct MadeFiles {
     list: PathBuf,
     files: BTreeMap<PathBuf, FileIdentity>,
     identities: HashSet<FileIdentity>,
@@ -37,7 +37,7 @@ impl MadeFiles {
     /// Reads the list beside a store. What cannot be read, or may have been
     /// written by others, counts as empty: then files are a stranger's, which
     /// is the safe side.
-    pub(crate) fn beside(store: &Path) -> MadeFiles {
+    pub fn beside(store: &Path) -> MadeFiles {
         let list = store.with_file_name(NAME);
         let mut text = String::new();
         if is_private(&list)
@@ -67,7 +67,7 @@ impl MadeFiles {
     }
 
     /// What tells the file that a run made at `path` from others.
-    pub(crate) fn noted(&self, path: &Path) -> Option<FileIdentity> {
+    pub fn noted(&self, path: &Path) -> Option<FileIdentity> {
         let path = absolute(path);
         let made = self.files.get(&path).copied();
         made.or_else(|| self.left_empty(&path))
@@ -81,13 +81,13 @@ impl MadeFiles {
     }
 
     /// Whether a run made the file that is at `path` now.
-    pub(crate) fn is_ours(&self, path: &Path) -> bool {
+    pub fn is_ours(&self, path: &Path) -> bool {
         let noted = self.noted(path);
         noted.is_some() && noted == identity_of(path, false)
     }
 
     /// Whether a run made the file with this identity, which is at `path`.
-    pub(crate) fn knows(&self, path: &Path, identity: &FileIdentity) -> bool {
+    pub fn knows(&self, path: &Path, identity: &FileIdentity) -> bool {
         self.identities.contains(identity)
             || self.left_empty(&absolute(path)).as_ref() == Some(identity)
     }
@@ -96,7 +96,7 @@ impl MadeFiles {
     ///
     /// # Errors
     /// When the list cannot be written.
-    pub(crate) fn note_making(&mut self, path: &Path) -> io::Result<()> {
+    pub fn note_making(&mut self, path: &Path) -> io::Result<()> {
         self.write(path, None)
     }
 
@@ -104,7 +104,7 @@ impl MadeFiles {
     ///
     /// # Errors
     /// When the list cannot be written.
-    pub(crate) fn note(&mut self, path: &Path, identity: &FileIdentity) -> io::Result<()> {
+    pub fn note(&mut self, path: &Path, identity: &FileIdentity) -> io::Result<()> {
         self.write(path, Some(identity))?;
         self.files.insert(absolute(path), *identity);
         self.identities.insert(*identity);
