@@ -11,7 +11,10 @@ use crate::results::{ResultDevice, ResultDirection};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
-use fathom_rules::check::v01::{LARGEST_REQUEST_BYTES, NEARLY_NOTHING, SHORTEST_S, UNCOUNTED_S};
+use fathom_rules::check::v01::{
+    LARGEST_REQUEST_BYTES, NEARLY_NOTHING, SHORTEST_S, SMALLEST_REQUEST_BYTES, UNCOUNTED_S,
+};
+use fathom_rules::check::v07::FASTEST_WRITE_NS;
 use fathom_rules::{Rule, check};
 
 use super::Entry;
@@ -20,7 +23,7 @@ use super::said::{Counted, EngineWay, Said};
 use fathom_analysis::judgement::Outcome;
 
 /// Share of the application's work that the devices saw.
-struct Seen {
+struct SeenByDevices {
     ratio: f64,
     text: String,
     /// Only an upper bound is known.
@@ -29,6 +32,21 @@ struct Seen {
     in_bytes: bool,
     /// So little that only another place than the devices can have answered.
     nearly_nothing: bool,
+}
+
+/// Why the counters of the devices say nothing of the jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unseen {
+    #[error("the result holds no counters of devices (disk_util)")]
+    NoCounters,
+    #[error("the counters are all zero, as those of a multipath NVMe device are")]
+    Multipath,
+    #[error("the counters are all zero, as those of some stacked devices are")]
+    Stacked,
+    #[error("the run is too short for the sampled counters of the devices")]
+    TooShort,
+    #[error("requests of a sequential stream carry many blocks, and the counters hold no bytes")]
+    Sequential,
 }
 
 /// Where direct I/O was asked for already.
@@ -54,12 +72,18 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
     if kinds.is_empty() {
         return None;
     }
-    let seen: Vec<Result<Seen, String>> = kinds.iter().map(|k| seen(entry, *k)).collect();
+    let seen: Vec<Result<SeenByDevices, Unseen>> = kinds.iter().map(|k| seen(entry, *k)).collect();
     let worst = seen
         .iter()
         .filter_map(|s| s.as_ref().ok())
         .filter(|s| !s.bound || s.ratio < check::v01::INVALID)
         .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    // What is bad by any counter stays so.
+    let passes = worst.is_none_or(|worst| worst.ratio >= check::v01::CAVEAT);
+    if let Some(evidence) = contradictory_counters(entry).filter(|_| passes) {
+        let status = FindingStatus::Caveat;
+        return Some(Outcome::decided(RULE, status, 0.0, RULE.caveat, evidence));
+    }
     if let Some(worst) = worst {
         let limit = match said.direct {
             // Without sectors a stacked or multipath device can hide requests
@@ -74,9 +98,7 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
         });
     }
     let reason = seen.into_iter().find_map(Result::err);
-    let reason = reason.unwrap_or_else(|| {
-        "requests of a sequential stream carry many blocks, and the counters hold no bytes".into()
-    });
+    let reason = reason.unwrap_or(Unseen::Sequential).to_string();
     let cached = said.direct == Some(false) && kinds.contains(&OpKind::Read);
     Some(match cached {
         true => Outcome::decided(
@@ -92,11 +114,38 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
     })
 }
 
+/// Counters of a device that cannot all be true.
+fn contradictory_counters(entry: &Entry<'_>) -> Option<String> {
+    let leaves = counting_devices(entry).ok()?;
+    leaves.into_iter().find_map(|device| {
+        let requests = device.reads + device.writes;
+        let waited = device.queue_ns.is_some_and(|ns| ns > 0.0);
+        if waited && requests > 0.0 && device.busy == Some(0.0) {
+            return Some(format!(
+                "{} counts {} requests with times, and was never busy (util of 0 %): one of its \
+                 counters is false",
+                device.name,
+                unit::count(requests)
+            ));
+        }
+        let read_bytes = device.read_bytes?;
+        (read_bytes < device.reads * SMALLEST_REQUEST_BYTES).then(|| {
+            format!(
+                "{} counts {} reads of {} in all, less than a sector each: one of its counters is \
+                 false",
+                device.name,
+                unit::count(device.reads),
+                unit::bytes(read_bytes as u64)
+            )
+        })
+    })
+}
+
 /// The devices whose counters are those of the run, each request once.
-fn counting_devices<'a>(entry: &'a Entry<'_>) -> Result<Vec<&'a ResultDevice>, String> {
+pub(super) fn counting_devices<'a>(entry: &'a Entry<'_>) -> Result<Vec<&'a ResultDevice>, Unseen> {
     let devices = entry.result.devices.as_deref().unwrap_or(&[]);
     if devices.is_empty() {
-        return Err("the result holds no counters of devices (disk_util)".to_owned());
+        return Err(Unseen::NoCounters);
     }
     let leaves: Vec<&ResultDevice> = match devices.iter().all(|d| d.stacked) {
         true => devices.iter().collect(),
@@ -104,18 +153,16 @@ fn counting_devices<'a>(entry: &'a Entry<'_>) -> Result<Vec<&'a ResultDevice>, S
     };
     let silent = leaves.iter().all(|d| d.reads + d.writes == 0.0);
     if silent && leaves.iter().any(|d| d.name.starts_with("nvme")) {
-        return Err(
-            "the counters are all zero, as those of a multipath NVMe device are".to_owned(),
-        );
+        return Err(Unseen::Multipath);
     }
     if silent && leaves.iter().any(|d| d.stacked) {
-        return Err("the counters are all zero, as those of some stacked devices are".to_owned());
+        return Err(Unseen::Stacked);
     }
     Ok(leaves)
 }
 
 /// What the devices saw of a direction of the whole document.
-fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
+fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<SeenByDevices, Unseen> {
     let leaves = counting_devices(entry)?;
     let of_all: Vec<(&ResultDirection, Said)> = entry
         .result
@@ -131,7 +178,7 @@ fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
         .collect();
     let seconds = entry.said.seconds().unwrap_or(0.0);
     if seconds < SHORTEST_S {
-        return Err("the run is too short for the sampled counters of the devices".to_owned());
+        return Err(Unseen::TooShort);
     }
     let (bytes, ops) = of_all.iter().fold((0.0, 0.0), |(bytes, ops), (d, _)| {
         (bytes + d.bytes.unwrap_or(0.0), ops + d.ops())
@@ -171,7 +218,7 @@ fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
         );
         (most / bytes.max(1.0), true, text)
     };
-    Ok(Seen {
+    Ok(SeenByDevices {
         ratio: share + slack,
         bound,
         in_bytes,
@@ -241,6 +288,10 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
         let reason = "the options are not stated, so neither direct nor a flush is known";
         return Some(Outcome::not_measured(RULE, reason));
     };
+    if let Some(evidence) = flushed_nowhere(entry) {
+        let status = FindingStatus::Caveat;
+        return Some(Outcome::decided(RULE, status, 1.0, RULE.caveat, evidence));
+    }
     if let Some(flush) = flushes(entry) {
         let evidence = format!("flushed by {flush}");
         return Some(Outcome::decided(
@@ -283,6 +334,34 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
             ),
         ),
     })
+}
+
+/// Flushes that cannot have reached a device, in words.
+fn flushed_nowhere(entry: &Entry<'_>) -> Option<String> {
+    let flush = flushes(entry)?;
+    let direct = entry.said.direct == Some(true);
+    let is = |key: &str, value: &str| entry.job.options.get(key).is_some_and(|v| v == value);
+    let after_each = is("fsync", "1") || is("fdatasync", "1");
+    let each_write = direct || after_each || stated(entry, "sync").is_some();
+    // What is overwritten before a later flush reaches no device, and need not.
+    if let Ok(seen) = seen(entry, OpKind::Write).as_ref()
+        && each_write
+        && (seen.in_bytes || seen.nearly_nothing)
+        && !seen.bound
+        && seen.ratio < check::v01::INVALID
+    {
+        return Some(format!(
+            "flushed by {flush}, but not to these devices: {}",
+            seen.text
+        ));
+    }
+    let mean = entry.job.flushes.as_ref().and_then(|f| f.mean_ns);
+    let mean = mean.filter(|ns| after_each && !direct && *ns < FASTEST_WRITE_NS)?;
+    Some(format!(
+        "flushed by {flush}, which took {} on average after each buffered write: no device is \
+         that fast, so something answered that keeps nothing",
+        unit::latency(mean)
+    ))
 }
 
 /// Options that flush, or make each write durable, whatever is written.

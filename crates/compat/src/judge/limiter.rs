@@ -1,12 +1,14 @@
 //! What set another tool's number? Named on proof only; a file holds few.
 
+use fathom_model::opinion::Aspect;
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
-use fathom_rules::check;
+use fathom_rules::check::{self, v20};
 use fathom_rules::method::named_limiter::LATENCY_BOUND_BYTES;
 
 use super::Entry;
 use super::device::memory_path;
+use super::identity::contradictions;
 use super::said::{Counted, EngineWay, has_rate};
 
 /// The limiter and its evidence.
@@ -35,6 +37,9 @@ pub(super) fn of(entry: &Entry<'_>, findings: &[Finding]) -> (Limiter, String) {
     }
     if let Some(text) = flush(entry) {
         return (Limiter::Flush, text);
+    }
+    if status(check::id::V30) == Some(FindingStatus::Invalid) {
+        return (Limiter::ForeignLoad, evidence(check::id::V30));
     }
     if let Some(text) = depth(entry, findings) {
         return (Limiter::QueueDepth, text);
@@ -69,6 +74,15 @@ fn depth(entry: &Entry<'_>, findings: &[Finding]) -> Option<String> {
     let reached = findings
         .iter()
         .any(|f| f.id == check::id::V01 && f.status == FindingStatus::Pass);
+    // The latency sets a rate only where an operation is in flight most of the time,
+    // and where it is one that can be.
+    let one_after_the_other = findings.iter().any(|f| {
+        let ratio = f.measured.unwrap_or(0.0);
+        f.id == check::id::V20 && f.status != FindingStatus::Invalid && ratio > v20::INVALID
+    });
+    let possible = !contradictions(entry)
+        .iter()
+        .any(|c| c.sides.contains(&Aspect::Latency) || c.sides.contains(&Aspect::Throughput));
     let small = entry
         .job
         .directions
@@ -82,7 +96,8 @@ fn depth(entry: &Entry<'_>, findings: &[Finding]) -> Option<String> {
         .sum();
     let mean = queue / said.duration_ns?;
     let kept = !entry.job.options.contains_key("thinktime");
-    (alone && direct && reached && small && kept && mean < 1.0).then(|| {
+    let depth = alone && direct && kept && one_after_the_other && possible;
+    (depth && reached && small && mean < 1.0).then(|| {
         let latency = entry
             .job
             .directions

@@ -11,7 +11,7 @@ use super::said::{Counted, EngineWay};
 
 /// A fact: what is unknown, what supplies it, when it is missing, and how much
 /// of each side of the result can then hold at most.
-type Rule = (
+type FactRule = (
     &'static str,
     &'static str,
     fn(&Entry<'_>) -> bool,
@@ -30,7 +30,7 @@ const PERCENTILES: &[(Aspect, Holds)] = &[(Aspect::Percentiles, Holds::Unknown)]
 const DURABILITY: &[(Aspect, Holds)] = &[(Aspect::Durability, Holds::Unknown)];
 const QUEUE_DEPTH: &[(Aspect, Holds)] = &[(Aspect::QueueDepth, Holds::Unknown)];
 
-const RULES: [Rule; 9] = [
+const RULES: [FactRule; 9] = [
     (
         "what was done: pattern, block size, depth, direct or buffered",
         "--output-format=json (the terse format and logs do not list options)",
@@ -115,7 +115,7 @@ const RULES: [Rule; 9] = [
 ];
 
 /// The same of recordings of warp.
-const OF_WARP: [Rule; 5] = [
+const OF_WARP: [FactRule; 5] = [
     (
         "latencies",
         "warp … --full, which writes each request, and those that failed apart",
@@ -182,7 +182,7 @@ pub(super) fn at_most(entry: &Entry<'_>, aspect: Aspect) -> Holds {
     worst.max().unwrap_or(Holds::Yes)
 }
 
-fn rules(entries: &[Entry<'_>]) -> &'static [Rule] {
+fn rules(entries: &[Entry<'_>]) -> &'static [FactRule] {
     let of_warp = |entry: &Entry<'_>| {
         let tool = entry.result.tool.as_deref();
         tool.is_some_and(|tool| tool.starts_with("warp"))

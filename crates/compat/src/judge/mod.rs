@@ -8,8 +8,10 @@
 //! stay the tool's own: nothing is recomputed into a better-looking one.
 
 mod device;
+mod disk_measurement;
 mod figures;
 mod fio_number;
+mod foreign;
 mod identity;
 mod level;
 mod limiter;
@@ -22,6 +24,8 @@ mod stands;
 
 #[cfg(test)]
 mod opinion_tests;
+
+pub use disk_measurement::why_no_disk;
 
 use crate::results::{ResultDocument, ResultJob};
 use fathom_model::OPINION_SCHEMA;
@@ -41,10 +45,11 @@ pub(crate) struct Entry<'a> {
 
 type CheckFn = fn(&Entry<'_>) -> Option<Outcome>;
 
-const CHECKS: [CheckFn; 27] = [
+const CHECKS: [CheckFn; 28] = [
     device::app_vs_device,
     device::in_memory,
     device::durability,
+    foreign::others,
     precision::n_eff,
     precision::ci_width,
     precision::pctl_support,
@@ -105,6 +110,11 @@ fn of_result(result: &ResultDocument) -> ResultOpinion {
     let mut remarks = result.remarks.clone();
     if let Some(message) = result.messages.first() {
         remarks.push(format!("beside the result it says: {message}"));
+    }
+    if jobs.is_empty() {
+        remarks.extend(result.damage.iter().cloned());
+        let words = "it holds no job with results, so that nothing in it can be trusted";
+        remarks.push(words.to_owned());
     }
     ResultOpinion {
         source: result.source.clone(),

@@ -4,9 +4,11 @@ use fathom_model::op::OpKind;
 use fathom_model::opinion::{Aspect, Holds, Stand};
 use fathom_model::verdict::{Finding, FindingStatus, Validity};
 use fathom_rules::check::id;
+use fathom_rules::check::v20::IMPOSSIBLE;
 
 use super::Entry;
 use super::device::flushes;
+use super::identity::contradictions;
 use super::missing;
 use super::said::EngineWay;
 
@@ -21,6 +23,7 @@ const SIDES: [(Aspect, &[&str], &[&str]); 6] = [
             id::V06,
             id::V07,
             id::V26,
+            id::V30,
             id::V60,
             id::V63,
             id::V65,
@@ -36,6 +39,7 @@ const SIDES: [(Aspect, &[&str], &[&str]); 6] = [
             id::V06,
             id::V20,
             id::V26,
+            id::V30,
             id::V60,
             id::V62,
             id::V63,
@@ -82,6 +86,7 @@ pub(super) fn of(entry: &Entry<'_>, findings: &[Finding], validity: Validity) ->
             let mut stand = stand(*aspect, deciding, lowering, findings);
             // What the page lists as missing is not believed on the same page.
             stand.holds = stand.holds.max(missing::at_most(entry, *aspect));
+            disprove(&mut stand, entry, findings);
             if *aspect == Aspect::Durability && is_never_flushed(entry) {
                 stand.holds = Holds::No;
                 stand.checks = vec![id::V07.to_owned()];
@@ -93,6 +98,35 @@ pub(super) fn of(entry: &Entry<'_>, findings: &[Finding], validity: Validity) ->
             stand
         })
         .collect()
+}
+
+/// What contradictions disprove is not believed, and what was computed from it is
+/// not known.
+fn disprove(stand: &mut Stand, entry: &Entry<'_>, findings: &[Finding]) {
+    let contradictions = contradictions(entry);
+    let disproved = |aspect: Aspect| contradictions.iter().any(|c| c.sides.contains(&aspect));
+    let mut say = |holds: Holds, id: &str| {
+        stand.holds = stand.holds.max(holds);
+        if !stand.checks.iter().any(|check| check == id) {
+            stand.checks.push(id.to_owned());
+        }
+    };
+    if disproved(stand.aspect) {
+        say(Holds::No, id::V25);
+    }
+    let by_little = |aspect| disproved(aspect) && stand.aspect == Aspect::QueueDepth;
+    if by_little(Aspect::Latency) || by_little(Aspect::Throughput) {
+        say(Holds::Unknown, id::V25);
+    }
+    // One of rate and latency is false: unless it is known to be the latency, the
+    // rate may be it.
+    let little = findings.iter().find(|f| f.id == id::V20);
+    let impossible = little
+        .and_then(|f| f.measured)
+        .is_some_and(|r| r > IMPOSSIBLE);
+    if impossible && stand.aspect == Aspect::Throughput && !disproved(Aspect::Latency) {
+        say(Holds::No, id::V20);
+    }
 }
 
 /// Buffered writes without any flush: even what the devices had received by
@@ -116,6 +150,8 @@ fn stand(aspect: Aspect, deciding: &[&str], lowering: &[&str], findings: &[Findi
     }
     for id in deciding.iter().chain(lowering) {
         let answer = match status(id) {
+            // It lowers the sides whose figures contradict one another.
+            Some(FindingStatus::Invalid) if *id == id::V25 => continue,
             Some(FindingStatus::Invalid) => Holds::No,
             // At a depth of one the rest of the time went by in the tool;
             // the latencies are right.
