@@ -9,7 +9,7 @@ use super::draft::{FioSection, Own};
 const WIDTH: usize = 88;
 
 /// One section with what stands above it.
-struct Block {
+struct SectionText {
     comments: Vec<String>,
     section: FioSection,
     /// It waits for everything before it.
@@ -40,7 +40,7 @@ pub(super) fn whole(
             "Left out: {probes} probes, which only fathom evaluates."
         ));
     }
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<SectionText> = Vec::new();
     let mut told: Vec<u32> = Vec::new();
     let mut set = None;
     for (trial, done) in trials {
@@ -94,9 +94,14 @@ pub(super) fn one(trial: &FioTrial) -> String {
     render(&["Written by fathom, for fio 3.".to_owned()], &blocks)
 }
 
-fn push(blocks: &mut Vec<Block>, trial: &FioTrial, name: impl Fn(&str) -> String, tell: bool) {
+fn push(
+    blocks: &mut Vec<SectionText>,
+    trial: &FioTrial,
+    name: impl Fn(&str) -> String,
+    tell: bool,
+) {
     for section in &trial.before {
-        blocks.push(Block {
+        blocks.push(SectionText {
             comments: Vec::new(),
             section: named(section, &name),
             waits: !blocks.is_empty(),
@@ -107,7 +112,7 @@ fn push(blocks: &mut Vec<Block>, trial: &FioTrial, name: impl Fn(&str) -> String
             true => trial.differences.clone(),
             false => Vec::new(),
         };
-        blocks.push(Block {
+        blocks.push(SectionText {
             comments,
             section: named(section, &name),
             waits: index == 0 && !blocks.is_empty(),
@@ -122,7 +127,7 @@ fn named(section: &FioSection, name: impl Fn(&str) -> String) -> FioSection {
     }
 }
 
-fn render(head: &[String], blocks: &[Block]) -> String {
+fn render(head: &[String], blocks: &[SectionText]) -> String {
     let common = common(blocks);
     let mut text = String::new();
     for line in head {
@@ -152,7 +157,7 @@ fn render(head: &[String], blocks: &[Block]) -> String {
 }
 
 /// Options that all sections have with the same value.
-fn common(blocks: &[Block]) -> Own {
+fn common(blocks: &[SectionText]) -> Own {
     let (Some(first), true) = (blocks.first(), blocks.len() > 1) else {
         return Own::new();
     };

@@ -8,7 +8,7 @@ use fathom_model::{Fingerprint, RunRecord};
 use super::gather::{Stats, entries, trial_of};
 use super::json::{Writer, options};
 use super::tree::{Json, Object};
-use super::version::Fields;
+use super::version::VersionFields;
 use super::view::{FioHost, FioJob, FioView};
 use super::{disk, normal, terse, when};
 
@@ -21,7 +21,7 @@ pub(super) fn are_in(view: &FioView) -> bool {
 }
 
 /// The jobs of one host.
-struct Part {
+struct ClientJobs {
     host: FioHost,
     view: FioView,
 }
@@ -31,8 +31,8 @@ fn host_of(job: &FioJob) -> FioHost {
 }
 
 /// Each host's jobs, in the order in which the hosts were named.
-fn parts(view: &FioView) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn parts(view: &FioView) -> Vec<ClientJobs> {
+    let mut parts: Vec<ClientJobs> = Vec::new();
     for job in &view.jobs {
         let host = host_of(job);
         match parts.iter_mut().find(|part| part.host == host) {
@@ -43,7 +43,7 @@ fn parts(view: &FioView) -> Vec<Part> {
                     jobs,
                     ..view.clone()
                 };
-                parts.push(Part { host, view });
+                parts.push(ClientJobs { host, view });
             }
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn document(record: &RunRecord, view: &FioView, plus: bool) -> Object
             root.put("global options", Json::Array(each.collect()));
         }
     }
-    let fields = Fields::of(&view.version);
+    let fields = VersionFields::of(&view.version);
     let mut stats: Vec<Json> = Vec::new();
     let mut disks: Vec<Json> = Vec::new();
     for part in &parts {
@@ -184,7 +184,7 @@ pub(super) fn text(record: &RunRecord, view: &FioView) -> String {
 }
 
 /// How a host introduces itself, and the jobs that it starts.
-fn put_greeting(out: &mut String, record: &RunRecord, part: &Part) {
+fn put_greeting(out: &mut String, record: &RunRecord, part: &ClientJobs) {
     let facts = record
         .meta
         .hosts

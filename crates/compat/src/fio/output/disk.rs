@@ -26,7 +26,7 @@ pub(super) struct Disk {
 
 /// Sums that are turned into a [`Disk`] at the end.
 #[derive(Default)]
-struct Sum {
+struct DiskSum {
     disk: Disk,
     read_ns: u64,
     write_ns: u64,
@@ -43,7 +43,7 @@ const HALF_SECOND_NS: i64 = 500_000_000;
 /// start of a load on counts; preparation does not. Of trials that ran at the
 /// same time, each device is counted once.
 pub(super) fn disks(record: &RunRecord, view: &FioView) -> Vec<Disk> {
-    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<String, DiskSum> = BTreeMap::new();
     let trials = view.jobs.iter().filter_map(|job| trial_of(job, record));
     let mut trials: Vec<&TrialRecord> = trials.collect();
     trials.sort_by_key(|trial| load_started_unix_ns(trial));
@@ -66,7 +66,7 @@ pub(super) fn disks(record: &RunRecord, view: &FioView) -> Vec<Disk> {
     sums.into_values().map(finish).collect()
 }
 
-fn add(sum: &mut Sum, device: &DeviceActivity, duration_ns: u64) {
+fn add(sum: &mut DiskSum, device: &DeviceActivity, duration_ns: u64) {
     let disk = &mut sum.disk;
     disk.name.clone_from(&device.name);
     disk.reads += device.reads;
@@ -82,7 +82,7 @@ fn add(sum: &mut Sum, device: &DeviceActivity, duration_ns: u64) {
     sum.observed_ns = sum.observed_ns.saturating_add(duration_ns);
 }
 
-fn finish(sum: Sum) -> Disk {
+fn finish(sum: DiskSum) -> Disk {
     let busy = sum.busy_ns as f64 * 100.0 / sum.observed_ns.max(1) as f64;
     Disk {
         read_ms: sum.read_ns / 1_000_000,

@@ -8,7 +8,7 @@ use fathom_model::{
     TrialRecord,
 };
 
-use super::series::Series;
+use super::series::RateSeries;
 use super::steady::Settling;
 use super::view::{FioJob, FioView};
 
@@ -26,9 +26,9 @@ pub(super) struct Direction {
     pub(super) clat: Histogram,
     pub(super) lat: Histogram,
     /// KiB/s of each interval.
-    pub(super) bandwidth: Series,
+    pub(super) bandwidth: RateSeries,
     /// Operations per second of each interval.
-    pub(super) iops: Series,
+    pub(super) iops: RateSeries,
 }
 
 impl Direction {

@@ -7,7 +7,7 @@ use super::disk::{self, Disk};
 use super::gather::{Direction, GroupRates, Stats, entries};
 use super::latency::{CLASSES, Classes, LONG_CLASSES, Moments, shares};
 use super::tree::{Json, Object};
-use super::version::Fields;
+use super::version::VersionFields;
 use super::view::{FioJob, FioView, Unified};
 use super::when;
 
@@ -16,7 +16,7 @@ pub(super) fn of_one_host(record: &RunRecord, view: &FioView, plus: bool) -> Str
     let entries = entries(record, view);
     let writer = Writer {
         record,
-        fields: Fields::of(&view.version),
+        fields: VersionFields::of(&view.version),
         plus,
         entries: &entries,
     };
@@ -51,7 +51,7 @@ pub(super) fn options(options: &[(String, String)]) -> Object {
 /// What the parts of a document need to know.
 pub(super) struct Writer<'a> {
     pub(super) record: &'a RunRecord,
-    pub(super) fields: Fields,
+    pub(super) fields: VersionFields,
     pub(super) plus: bool,
     pub(super) entries: &'a [Stats<'a>],
 }

@@ -44,12 +44,12 @@ impl Subject {
 #[derive(Debug, Clone)]
 pub struct FioLog<'r> {
     name: String,
-    parts: Vec<Part<'r>>,
+    parts: Vec<JobLog<'r>>,
 }
 
 /// What one job writes into a log.
 #[derive(Debug, Clone)]
-struct Part<'r> {
+struct JobLog<'r> {
     subject: Subject,
     job: &'r FioJob,
     trial: &'r TrialRecord,
@@ -64,7 +64,7 @@ impl FioLog<'_> {
     /// Whether it is known without writing it that it has no lines: submission
     /// latencies that were not recorded.
     pub fn is_empty(&self) -> bool {
-        let recorded = |part: &Part<'_>| {
+        let recorded = |part: &JobLog<'_>| {
             measured(part.trial).any(|s| s.ops.iter().any(|op| op.halves.is_some()))
         };
         let all = || self.parts.iter();
@@ -90,7 +90,7 @@ pub fn logs<'r>(record: &'r RunRecord, view: &'r FioView) -> Vec<FioLog<'r>> {
         };
         for (prefix, subject) in wanted(&job.logs) {
             let name = name(job, prefix, subject);
-            let part = Part {
+            let part = JobLog {
                 subject,
                 job,
                 trial,
@@ -190,7 +190,7 @@ pub fn log_notes(record: &RunRecord, view: &FioView) -> Vec<String> {
 
 /// One line without its value. What belongs to an operation is 0 in a window.
 #[derive(Debug, Default)]
-struct Line {
+struct LogLine {
     at_ms: u64,
     direction: usize,
     bytes: u32,
@@ -198,9 +198,9 @@ struct Line {
     issued_ns: u64,
 }
 
-impl Line {
+impl LogLine {
     fn write(&self, out: &mut dyn Write, logs: &FioLogs, value: &str) -> io::Result<()> {
-        let Line {
+        let LogLine {
             at_ms,
             direction,
             bytes,
@@ -251,7 +251,7 @@ fn windows<'s>(samples: &'s [&'s Sample], window_ms: u64, visit: &mut dyn FnMut(
     }
 }
 
-impl Part<'_> {
+impl JobLog<'_> {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let samples: Vec<&Sample> = measured(self.trial).collect();
         let logs = &self.job.logs;
@@ -298,10 +298,10 @@ impl Part<'_> {
                 WindowValue::Maximum => most.to_string(),
                 WindowValue::Both => format!("{mean}, {most}"),
             };
-            let line = Line {
+            let line = LogLine {
                 at_ms,
                 direction,
-                ..Line::default()
+                ..LogLine::default()
             };
             line.write(out, &self.job.logs, &value)?;
         }
@@ -372,7 +372,7 @@ impl Part<'_> {
             }
             _ => 0,
         };
-        let line = Line {
+        let line = LogLine {
             at_ms,
             direction,
             bytes: operation.bytes,

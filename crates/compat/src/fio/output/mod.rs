@@ -29,7 +29,7 @@ mod when;
 
 pub use iolog::{FioIoLog, iolog_names, iologs};
 pub use logs::{FioLog, log_names, log_notes, logs};
-pub use render::{json, normal, terse};
+pub use render::{json, normal, results, terse};
 pub use view::{
     DEFAULT_PERCENTILES, DEFAULT_VERSION, FIO_PORT, FioHost, FioJob, FioLogs, FioView,
     LatencyTarget, PercentilesOf, Unified, WindowValue,

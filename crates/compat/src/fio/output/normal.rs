@@ -9,7 +9,7 @@ use super::gather::{Direction, GroupRates, Stats, entries, trial_of};
 use super::json::{LEAST_CLASS_SHARE, depth_shares};
 use super::latency::{CLASSES, Classes, LONG_CLASSES, Moments, shares};
 use super::number::{Unit, short};
-use super::version::Fields;
+use super::version::VersionFields;
 use super::view::{FioJob, FioView, Unified};
 use super::{disk, when};
 
@@ -430,7 +430,7 @@ pub(super) fn put_disks(out: &mut String, record: &RunRecord, view: &FioView) {
     if disks.is_empty() {
         return;
     }
-    let sectors = Fields::of(&view.version).starts_and_sectors;
+    let sectors = VersionFields::of(&view.version).starts_and_sectors;
     out.push_str("\nDisk stats (read/write):\n");
     for disk in disks {
         let _ = write!(out, "  {}: ios={}/{}", disk.name, disk.reads, disk.writes);

@@ -4,6 +4,7 @@ use fathom_model::RunRecord;
 
 use super::view::FioView;
 use super::{clients, json as document, normal as text, terse as lines};
+use crate::fio::request::{FioFormat, FioRun};
 
 /// The versions of terse lines; another one is taken as the default.
 const TERSE_VERSIONS: std::ops::RangeInclusive<u32> = 2..=5;
@@ -36,4 +37,25 @@ pub fn terse(record: &RunRecord, view: &FioView, version: u32) -> String {
         return clients::lines(record, view, version);
     }
     lines::of_one_host(record, view, version)
+}
+
+/// Results in each format that was asked for.
+pub fn results(record: &RunRecord, view: &FioView, run: &FioRun) -> String {
+    let formats = match run.formats.is_empty() {
+        true => &[FioFormat::Normal][..],
+        false => &run.formats[..],
+    };
+    let mut text = String::new();
+    for format in formats {
+        text += &match format {
+            FioFormat::Normal => normal(record, view),
+            FioFormat::Terse => terse(record, view, u32::from(run.terse_version)),
+            FioFormat::Json => json(record, view, false),
+            FioFormat::JsonPlus => json(record, view, true),
+        };
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    text
 }

@@ -2,7 +2,7 @@
 
 /// Minimum, maximum, mean and spread of a rate over intervals.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Series {
+pub(super) struct RateSeries {
     pub(super) samples: u64,
     pub(super) min: u64,
     pub(super) max: u64,
@@ -11,7 +11,7 @@ pub(super) struct Series {
     squares: f64,
 }
 
-impl Series {
+impl RateSeries {
     /// Adds an interval (Welford).
     pub(super) fn push(&mut self, value: u64) {
         self.min = if self.samples == 0 {
@@ -27,7 +27,7 @@ impl Series {
     }
 
     /// Adds what another job did at the same time: rates add up.
-    pub(super) fn add(&mut self, other: &Series) {
+    pub(super) fn add(&mut self, other: &RateSeries) {
         self.samples += other.samples;
         self.min += other.min;
         self.max += other.max;
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_the_values() {
-        let mut series = Series::default();
+        let mut series = RateSeries::default();
         for value in [10, 20, 60] {
             series.push(value);
         }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn one_value_does_not_spread() {
-        let mut series = Series::default();
+        let mut series = RateSeries::default();
         assert_eq!(series.deviation(), 0.0);
         series.push(5);
         assert_eq!((series.min, series.deviation()), (5, 0.0));

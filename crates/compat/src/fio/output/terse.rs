@@ -10,7 +10,7 @@ use super::disk;
 use super::gather::{Direction, GroupRates, Stats, entries};
 use super::json::{LEAST_CLASS_SHARE, depth_shares};
 use super::latency::{Classes, Moments, shares};
-use super::series::Series;
+use super::series::RateSeries;
 use super::view::{FioJob, FioView, Unified};
 
 /// Percentile fields of a direction, those without a percentile included.
@@ -134,7 +134,7 @@ fn put_direction(
     }
 }
 
-fn put_bandwidth(out: &mut String, bandwidth: &Series, group: &GroupRates) {
+fn put_bandwidth(out: &mut String, bandwidth: &RateSeries, group: &GroupRates) {
     let share = match bandwidth.samples {
         0 => 0.0,
         _ => group.share_percent(bandwidth.mean),

@@ -15,17 +15,17 @@ pub(super) fn number_of(version: &str) -> (u32, u32) {
 
 /// Fields that came with later versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fields {
+pub(super) struct VersionFields {
     /// `job_start` of a job, sectors of a disk: 3.36.
     pub(super) starts_and_sectors: bool,
     /// Units in the names of the latency target's fields: 3.42.
     pub(super) target_units: bool,
 }
 
-impl Fields {
-    pub(super) fn of(version: &str) -> Fields {
+impl VersionFields {
+    pub(super) fn of(version: &str) -> VersionFields {
         let number = number_of(version);
-        Fields {
+        VersionFields {
             starts_and_sectors: number >= (3, 36),
             target_units: number >= (3, 42),
         }
@@ -41,7 +41,7 @@ mod tests {
         assert_eq!(number_of("fio-3.33"), (3, 33));
         assert_eq!(number_of("fio-3.42-135-gf5344"), (3, 42));
         assert_eq!(number_of("nonsense"), (3, 36));
-        assert!(!Fields::of("fio-3.33").starts_and_sectors);
-        assert!(Fields::of("fio-3.42").target_units);
+        assert!(!VersionFields::of("fio-3.33").starts_and_sectors);
+        assert!(VersionFields::of("fio-3.42").target_units);
     }
 }

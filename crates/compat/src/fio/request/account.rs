@@ -2,6 +2,9 @@
 
 use super::place::FioPlace;
 
+/// Ignored options that are told one by one.
+const NAMED: usize = 10;
+
 /// What became of one option of one job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FioEntry {
@@ -14,12 +17,12 @@ pub struct FioEntry {
     /// Where it is written.
     pub place: Option<FioPlace>,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: OptionOutcome,
 }
 
 /// What became of an option.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum OptionOutcome {
     /// It is done as asked.
     Run,
     /// Something of the same meaning is done: what.
@@ -30,22 +33,24 @@ pub enum Outcome {
     Refused(String),
 }
 
-impl Outcome {
+impl OptionOutcome {
     /// `run`, `mapped`, `ignored` or `refused`.
     pub fn word(&self) -> &'static str {
         match self {
-            Outcome::Run => "run",
-            Outcome::Mapped(_) => "mapped",
-            Outcome::Ignored(_) => "ignored",
-            Outcome::Refused(_) => "refused",
+            OptionOutcome::Run => "run",
+            OptionOutcome::Mapped(_) => "mapped",
+            OptionOutcome::Ignored(_) => "ignored",
+            OptionOutcome::Refused(_) => "refused",
         }
     }
 
     /// What is said beside the word.
     pub fn remark(&self) -> &str {
         match self {
-            Outcome::Run => "",
-            Outcome::Mapped(remark) | Outcome::Ignored(remark) | Outcome::Refused(remark) => remark,
+            OptionOutcome::Run => "",
+            OptionOutcome::Mapped(remark)
+            | OptionOutcome::Ignored(remark)
+            | OptionOutcome::Refused(remark) => remark,
         }
     }
 }
@@ -61,8 +66,33 @@ pub struct FioAccount {
 impl FioAccount {
     /// Entries that came to nothing, or to something else than asked.
     pub fn left_out(&self) -> impl Iterator<Item = &FioEntry> {
-        let out = |e: &&FioEntry| matches!(e.outcome, Outcome::Ignored(_) | Outcome::Refused(_));
+        let out = |e: &&FioEntry| {
+            matches!(
+                e.outcome,
+                OptionOutcome::Ignored(_) | OptionOutcome::Refused(_)
+            )
+        };
         self.entries.iter().filter(out)
+    }
+
+    /// What is ignored and why, a line each; of many options only how many.
+    pub fn ignored(&self) -> Vec<String> {
+        let ignored = |entry: &&FioEntry| matches!(entry.outcome, OptionOutcome::Ignored(_));
+        let ignored: Vec<&FioEntry> = self.entries.iter().filter(ignored).collect();
+        let line = |entry: &&FioEntry| {
+            let place = entry.place.as_ref();
+            let place = place.map_or(String::new(), |place| format!("{place}: "));
+            let remark = entry.outcome.remark();
+            format!("{place}{} is ignored: {remark}", entry.option)
+        };
+        let mut lines: Vec<String> = ignored.iter().take(NAMED).map(line).collect();
+        if ignored.len() > NAMED {
+            let more = ignored.len() - NAMED;
+            lines.push(format!(
+                "{more} more options are ignored; --account lists them"
+            ));
+        }
+        lines
     }
 
     /// The account as a table of text.

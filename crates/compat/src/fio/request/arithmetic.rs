@@ -36,7 +36,7 @@ struct Sum<'a> {
     unit: &'a dyn Fn(&str) -> Option<f64>,
 }
 
-type Answer = Result<f64, (usize, String)>;
+type Evaluated = Result<f64, (usize, String)>;
 
 impl Sum<'_> {
     fn peek(&self) -> Option<char> {
@@ -56,7 +56,7 @@ impl Sum<'_> {
         Some(found)
     }
 
-    fn added(&mut self, depth: usize) -> Answer {
+    fn added(&mut self, depth: usize) -> Evaluated {
         let mut value = self.multiplied(depth)?;
         while let Some(operator) = self.take(&['+', '-']) {
             let other = self.multiplied(depth)?;
@@ -69,7 +69,7 @@ impl Sum<'_> {
         Ok(value)
     }
 
-    fn multiplied(&mut self, depth: usize) -> Answer {
+    fn multiplied(&mut self, depth: usize) -> Evaluated {
         let mut value = self.powered(depth)?;
         while let Some(operator) = self.take(&['*', '/', '%']) {
             let at = self.at;
@@ -86,7 +86,7 @@ impl Sum<'_> {
         Ok(value)
     }
 
-    fn powered(&mut self, depth: usize) -> Answer {
+    fn powered(&mut self, depth: usize) -> Evaluated {
         if depth > MAX_DEPTH {
             return Err((self.at, "the sum is nested too deeply".to_owned()));
         }
@@ -100,7 +100,7 @@ impl Sum<'_> {
         }
     }
 
-    fn atom(&mut self, depth: usize) -> Answer {
+    fn atom(&mut self, depth: usize) -> Evaluated {
         let value = if self.take(&['(']).is_some() {
             let value = self.added(depth + 1)?;
             if self.take(&[')']).is_none() {
@@ -113,7 +113,7 @@ impl Sum<'_> {
         Ok(value * self.suffix()?)
     }
 
-    fn number(&mut self) -> Answer {
+    fn number(&mut self) -> Evaluated {
         self.skip();
         let from = self.at;
         let hex = self.text[from..].starts_with(&['0', 'x'])
@@ -140,7 +140,7 @@ impl Sum<'_> {
         value.ok_or_else(|| (from, "a number is missing".to_owned()))
     }
 
-    fn suffix(&mut self) -> Answer {
+    fn suffix(&mut self) -> Evaluated {
         let from = self.at;
         while self.peek().is_some_and(char::is_alphabetic) {
             self.at += 1;

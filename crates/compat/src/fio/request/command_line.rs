@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::clients::JobFiles;
-use super::jobs::{Collector, FioJobs, Reading};
+use super::jobs::{Collector, FioJobs, SectionRules};
 use super::lines::{self, RawSection, RawSetting, named, short};
 use super::place::{FioPlace, FioProblem, FioProblems};
 use super::surroundings::FioSurroundings;
@@ -154,7 +154,10 @@ impl Line<'_> {
                 name: name.to_owned(),
                 ..setting
             }),
-            Err(message) => self.problems.push(FioProblem::at(&place, message)),
+            Err(error) => {
+                let problem = FioProblem::at(&place, error.to_string());
+                self.problems.push(problem);
+            }
         }
     }
 
@@ -177,7 +180,7 @@ impl Line<'_> {
     fn finish(mut self) -> Result<FioRequest, FioProblems> {
         let mut collector = Collector::default();
         let only = self.run.sections.clone();
-        let reading = Reading {
+        let reading = SectionRules {
             lenient: self.run.lenient,
             only: &only,
         };

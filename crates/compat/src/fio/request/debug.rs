@@ -1,7 +1,10 @@
-//! What `--debug=parse` says of criteria of a steady state, in the words that
-//! scripts look for.
+//! What `--debug` says of criteria of a steady state and of random numbers, in
+//! the words that scripts look for.
+
+use fathom_model::Schedule;
 
 use super::jobs::{FioJobs, FioSetting};
+use super::switches::FioRun;
 use super::value::words::{self, Steady};
 
 /// One line for each criterion that is written anywhere.
@@ -24,4 +27,23 @@ fn line(setting: &FioSetting) -> Option<String> {
         (false, _) => format!("latency threshold to {limit:.0} nsec"),
     };
     Some(format!("parse    0 set steady state {words}\n"))
+}
+
+/// What `--debug=random` says: where the random numbers of each job begin.
+pub fn fio_random_words(schedule: &Schedule, run: &FioRun) -> String {
+    let debug = run.debug.as_deref().unwrap_or_default();
+    if !debug
+        .split(',')
+        .any(|part| part == "random" || part == "all")
+    {
+        return String::new();
+    }
+    let jobs = schedule.trials.iter().zip(1..);
+    let lines = jobs.map(|(trial, number): (_, u32)| {
+        format!(
+            "random   {number} FIO_RAND_NR_OFFS=1\nrandom   {number} rand_seeds[0]={}\n",
+            trial.seed
+        )
+    });
+    lines.collect()
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::account::{FioEntry, Outcome};
+use super::account::{FioEntry, OptionOutcome};
 use super::lines::{RawSection, RawSetting, named, short};
 use super::place::{FioPlace, FioProblem};
 use super::table::{self, FioFate, FioOption};
@@ -119,7 +119,7 @@ fn units_of<'a>(settings: impl DoubleEndedIterator<Item = &'a FioSetting>) -> Un
 
 /// How sections are read.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct SectionRules<'a> {
     /// Names that fio does not know are left out and told.
     pub(crate) lenient: bool,
     /// Only these jobs; empty is all.
@@ -141,7 +141,7 @@ impl Collector {
     pub(crate) fn add(
         &mut self,
         section: RawSection,
-        reading: &Reading<'_>,
+        reading: &SectionRules<'_>,
         problems: &mut Vec<FioProblem>,
     ) {
         let global = section.is_global();
@@ -172,7 +172,7 @@ impl Collector {
                     option: named(&raw.name),
                     value: raw.value.clone(),
                     place: Some(raw.place.clone()),
-                    outcome: Outcome::Ignored(match problem.help {
+                    outcome: OptionOutcome::Ignored(match problem.help {
                         Some(help) => format!("fio has no such option; {help}"),
                         None => "fio has no such option".to_owned(),
                     }),

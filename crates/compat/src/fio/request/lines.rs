@@ -8,7 +8,7 @@ use std::sync::Arc;
 use fathom_model::secret::{MASK, is_secret_name};
 
 use super::place::{FioPlace, FioProblem};
-use super::substitute::substitute;
+use super::substitute::{SubstituteError, substitute};
 use super::surroundings::FioSurroundings;
 
 /// Includes within includes.
@@ -56,7 +56,7 @@ pub(crate) fn read(
     surroundings: &dyn FioSurroundings,
     problems: &mut Vec<FioProblem>,
 ) -> Vec<RawSection> {
-    let mut reader = Reader {
+    let mut reader = LineReader {
         surroundings,
         problems,
         sections: Vec::new(),
@@ -67,7 +67,7 @@ pub(crate) fn read(
     reader.sections
 }
 
-struct Reader<'a> {
+struct LineReader<'a> {
     surroundings: &'a dyn FioSurroundings,
     problems: &'a mut Vec<FioProblem>,
     sections: Vec<RawSection>,
@@ -76,7 +76,7 @@ struct Reader<'a> {
     open: Vec<String>,
 }
 
-impl Reader<'_> {
+impl LineReader<'_> {
     fn file(&mut self, file: &Arc<str>, text: &str) {
         for (number, whole) in (1..).zip(text.split('\n')) {
             let line = before_comment(whole).trim_end_matches(is_blank);
@@ -151,7 +151,10 @@ impl Reader<'_> {
                     section.settings.push(setting);
                 }
             }
-            Err(message) => self.problems.push(FioProblem::at(&place, message)),
+            Err(error) => {
+                let problem = FioProblem::at(&place, error.to_string());
+                self.problems.push(problem);
+            }
         }
     }
 
@@ -181,7 +184,7 @@ impl Reader<'_> {
             match self.surroundings.read(&candidate) {
                 Ok(text) => Some((candidate, text)),
                 Err(error) => {
-                    first_error.get_or_insert(error);
+                    first_error.get_or_insert_with(|| error.to_string());
                     None
                 }
             }
@@ -207,7 +210,7 @@ pub(crate) fn setting(
     line: &str,
     place: FioPlace,
     surroundings: &dyn FioSurroundings,
-) -> Result<RawSetting, String> {
+) -> Result<RawSetting, SubstituteError> {
     let done = substitute(line, surroundings)?;
     let (name, value) = match done.text.split_once('=') {
         Some((name, value)) => (name, Some(value)),

@@ -7,7 +7,7 @@ use fathom_model::workload::{
 };
 use fathom_model::{ScheduledTrial, Target};
 
-use super::{FioMapped, FioPath, FixedSurroundings, Outcome, map_fio, read_fio};
+use super::{FioListed, FioMapped, FioPath, FixedSurroundings, OptionOutcome, map_fio, read_fio};
 
 fn machine(text: &str) -> FixedSurroundings {
     let mut machine = FixedSurroundings::default();
@@ -367,7 +367,7 @@ fn job_files_of_the_guides_run_and_the_misspelt_one_is_told() {
                 (entry.option.as_str(), entry.job.as_str()),
                 ("fdatsync", "job")
             );
-            assert!(matches!(entry.outcome, Outcome::Ignored(_)));
+            assert!(matches!(entry.outcome, OptionOutcome::Ignored(_)));
             continue;
         }
         let mapped = result.unwrap_or_else(|told| panic!("{name}: {told}"));
@@ -384,4 +384,43 @@ fn job_files_of_the_guides_run_and_the_misspelt_one_is_told() {
         );
         assert_eq!(mapped.account.left_out().count(), 0, "{name}");
     }
+}
+
+/// What a job with a recorded list becomes, on a machine that has the list.
+fn replayed(options: &str) -> Result<FioMapped, String> {
+    let mut machine = machine(&format!("[a]\nread_iolog=log\nrw=write\n{options}"));
+    let listed = FioListed {
+        names: vec!["f1".to_owned(), "/d/f2".to_owned()],
+        reach_bytes: 10_000,
+    };
+    machine.lists.insert("log".into(), listed);
+    machine.paths.insert("pipe".into(), FioPath::Other);
+    let request = read_fio(&["job.fio".to_owned()], &machine).map_err(|p| p.to_string())?;
+    map_fio(&request, &machine, 7).1.map_err(|p| p.to_string())
+}
+
+#[test]
+fn the_names_in_a_recorded_list_are_the_files() {
+    let files = |options: &str| {
+        let mapped = replayed(options).unwrap();
+        let data_set = &mapped.schedule.trials[0].workload.data_set;
+        (mapped.jobs[0].files.clone(), data_set.size_bytes)
+    };
+    let named = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+    // Each as long as the list reaches, in whole blocks.
+    assert_eq!(files(""), (named(&["f1", "/d/f2"]), Some(2 * 12_288)));
+    assert_eq!(files("directory=x").0, named(&["x/f1", "/d/f2"]));
+    assert_eq!(files("size=1m"), (named(&["f1", "/d/f2"]), Some(1 << 20)));
+    assert_eq!(files("replay_redirect=r"), (named(&["r"]), Some(12_288)));
+    assert_eq!(files("filename=g"), (named(&["g"]), Some(12_288)));
+    assert_eq!(files("filename=/dev/sdz").1, Some(1 << 40));
+}
+
+#[test]
+fn a_recorded_list_that_cannot_be_read_ends_the_job_before_it_begins() {
+    let refusal = |options: &str| replayed(options).unwrap_err();
+    assert!(refusal("read_iolog=elsewhere").contains("there is no such file"));
+    assert!(refusal("read_iolog=pipe").contains("read only once"));
+    // Nothing has to be read beforehand.
+    replayed("read_iolog=pipe\nfilename=g\nsize=1m").unwrap();
 }

@@ -21,15 +21,15 @@ mod switches;
 mod table;
 mod value;
 
-pub use account::{FioAccount, FioEntry, Outcome};
+pub use account::{FioAccount, FioEntry, OptionOutcome};
 pub use command_line::{FioRequest, read_fio};
-pub use debug::fio_steady_words;
+pub use debug::{fio_random_words, fio_steady_words};
 pub use jobs::{FioJob, FioJobs, FioSetting};
 pub use map::http::FioKeys;
 pub use map::{FioMapped, FioMappedJob, map_fio};
 pub use page::fio_page;
 pub use place::{FioPlace, FioProblem, FioProblems};
-pub use surroundings::{FioPath, FioSurroundings, FixedSurroundings};
+pub use surroundings::{FioListed, FioPath, FioReadError, FioSurroundings, FixedSurroundings};
 pub use switches::{FioAction, FioEta, FioFormat, FioRun};
 pub use table::{FioFate, FioKind, FioOption, fio_option, fio_options};
 

@@ -7,7 +7,7 @@ use fathom_model::workload::{
 };
 use fathom_model::{ScheduledTrial, Workload};
 
-use super::{FioMapped, FixedSurroundings, Outcome, map_fio, read_fio};
+use super::{FioMapped, FixedSurroundings, OptionOutcome, map_fio, read_fio};
 
 fn line(text: &str) -> Result<FioMapped, String> {
     let mut machine = FixedSurroundings::default();
@@ -226,6 +226,6 @@ fn orders_of_blocks_and_lists_are_followed() {
         account
             .entries
             .iter()
-            .all(|entry| entry.outcome == Outcome::Run)
+            .all(|entry| entry.outcome == OptionOutcome::Run)
     );
 }

@@ -17,6 +17,25 @@ pub(crate) struct Substituted {
     pub(crate) unset: Vec<String>,
 }
 
+/// Why a line cannot be read once its variables are put in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SubstituteError {
+    /// Longer than any option.
+    #[error("the value is too long once its variables are put in")]
+    TooLong,
+    /// The name of a variable does not end.
+    #[error("'${{' has no '}}'")]
+    Unclosed,
+    /// A sum without a result.
+    #[error("'{value}' cannot be worked out: {wrong}")]
+    Sum {
+        /// The sum.
+        value: String,
+        /// What is wrong with it.
+        wrong: String,
+    },
+}
+
 /// Puts in what variables and keywords stand for. A value in which a keyword
 /// stood may be a sum: `size=8*1024*$pagesize`.
 ///
@@ -25,7 +44,7 @@ pub(crate) struct Substituted {
 pub(crate) fn substitute(
     line: &str,
     surroundings: &dyn FioSurroundings,
-) -> Result<Substituted, String> {
+) -> Result<Substituted, SubstituteError> {
     let mut unset = Vec::new();
     let variables = variables(line, surroundings, &mut unset)?;
     let (text, keyword) = keywords(&variables, surroundings);
@@ -34,7 +53,7 @@ pub(crate) fn substitute(
         false => text,
     };
     if text.len() > MAX_LENGTH {
-        return Err("the value is too long once its variables are put in".to_owned());
+        return Err(SubstituteError::TooLong);
     }
     Ok(Substituted {
         changed: text != line,
@@ -47,12 +66,12 @@ fn variables(
     line: &str,
     surroundings: &dyn FioSurroundings,
     unset: &mut Vec<String>,
-) -> Result<String, String> {
+) -> Result<String, SubstituteError> {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, behind)) = after.split_once('}') else {
-            return Err("'${' has no '}'".to_owned());
+            return Err(SubstituteError::Unclosed);
         };
         text += before;
         // The system takes no name with a NUL or a '='.
@@ -65,7 +84,7 @@ fn variables(
             None => unset.push(name.to_owned()),
         }
         if text.len() > MAX_LENGTH {
-            return Err("the value is too long once its variables are put in".to_owned());
+            return Err(SubstituteError::TooLong);
         }
         rest = behind;
     }
@@ -89,7 +108,7 @@ fn keywords(line: &str, surroundings: &dyn FioSurroundings) -> (String, bool) {
 }
 
 /// Works out the value of a line; whole numbers, as `bc` does it.
-fn sum(line: &str) -> Result<String, String> {
+fn sum(line: &str) -> Result<String, SubstituteError> {
     let Some((name, value)) = line.split_once('=') else {
         return Ok(line.to_owned());
     };
@@ -98,7 +117,10 @@ fn sum(line: &str) -> Result<String, String> {
     }
     match arithmetic::evaluate(value, &|_| None) {
         Ok(result) => Ok(format!("{name}={}", result.trunc())),
-        Err((_, wrong)) => Err(format!("'{}' cannot be worked out: {wrong}", value.trim())),
+        Err((_, wrong)) => Err(SubstituteError::Sum {
+            value: value.trim().to_owned(),
+            wrong,
+        }),
     }
 }
 

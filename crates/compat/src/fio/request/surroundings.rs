@@ -1,21 +1,41 @@
 //! What reading and mapping job files has to ask of the machine. The plan
 //! room itself looks at nothing.
 
+use std::io;
 use std::path::{Path, PathBuf};
+
+use fathom_model::workload::Replay;
+
+/// Why a file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FioReadError {
+    /// What the system says.
+    #[error("{0}")]
+    Unreadable(#[from] io::Error),
+    /// More than any job file has.
+    #[error("it is longer than 1 MiB; is it the right file?")]
+    TooLong,
+    /// Nothing has that name.
+    #[error("there is no such file")]
+    Missing,
+    /// A recorded list that cannot be replayed; why.
+    #[error("{0}")]
+    NotReplayed(String),
+}
 
 /// The machine as job files see it.
 pub trait FioSurroundings {
     /// The text of a job file or include file; `-` is standard input.
     ///
     /// # Errors
-    /// Why it cannot be read, in words.
-    fn read(&self, path: &str) -> Result<String, String>;
+    /// Why it cannot be read.
+    fn read(&self, path: &str) -> Result<String, FioReadError>;
 
     /// The first bytes of a file, at most `most`.
     ///
     /// # Errors
-    /// Why it cannot be read, in words.
-    fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, String>;
+    /// Why it cannot be read.
+    fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, FioReadError>;
 
     /// Bytes that are free on the file system of a path that may not be there
     /// yet; `None` when it cannot be told.
@@ -41,6 +61,22 @@ pub trait FioSurroundings {
 
     /// CPUs of a NUMA node.
     fn cpus_of_node(&self, node: u32) -> Vec<u32>;
+
+    /// Which files a recorded list names, and how far it reaches into them when
+    /// it is replayed in this way.
+    ///
+    /// # Errors
+    /// Why the list cannot be used.
+    fn listed(&self, replay: &Replay) -> Result<FioListed, FioReadError>;
+}
+
+/// What a recorded list asks of its files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FioListed {
+    /// Their names, in the order of their numbers.
+    pub names: Vec<String>,
+    /// Bytes that the largest of them has to have.
+    pub reach_bytes: u64,
 }
 
 /// What a path is.
@@ -67,16 +103,17 @@ pub struct FixedSurroundings {
     pub variables: std::collections::BTreeMap<String, String>,
     /// What paths are; others are missing.
     pub paths: std::collections::BTreeMap<PathBuf, FioPath>,
+    /// Recorded lists by path.
+    pub lists: std::collections::BTreeMap<PathBuf, FioListed>,
 }
 
 impl FioSurroundings for FixedSurroundings {
-    fn read(&self, path: &str) -> Result<String, String> {
+    fn read(&self, path: &str) -> Result<String, FioReadError> {
         let text = self.files.get(path);
-        text.cloned()
-            .ok_or_else(|| "there is no such file".to_owned())
+        text.cloned().ok_or(FioReadError::Missing)
     }
 
-    fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, String> {
+    fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, FioReadError> {
         let text = self.read(&path.to_string_lossy())?;
         Ok(text.into_bytes().into_iter().take(most).collect())
     }
@@ -119,5 +156,10 @@ impl FioSurroundings for FixedSurroundings {
         } else {
             Vec::new()
         }
+    }
+
+    fn listed(&self, replay: &Replay) -> Result<FioListed, FioReadError> {
+        let list = self.lists.get(&replay.path).cloned();
+        list.ok_or(FioReadError::Missing)
     }
 }

@@ -175,7 +175,7 @@ enum What {
     Launcher,
     Fleet,
     AllowMissing,
-    Action(Shown),
+    Action(Display),
     /// Accepted; of no effect, and why.
     Without(&'static str),
     /// Not to be had: why, and what to do instead.
@@ -183,7 +183,7 @@ enum What {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum Display {
     Parse,
     ShowCommand,
     Plan,
@@ -255,14 +255,14 @@ const SWITCHES: &[Switch] = &[
         "idle-prof",
         What::Without("the idle time of CPUs is always observed"),
     ),
-    bare("parse-only", What::Action(Shown::Parse)),
-    bare("showcmd", What::Action(Shown::ShowCommand)),
-    bare("version", What::Action(Shown::Version)),
-    bare("help", What::Action(Shown::Help)),
-    bare("cmdhelp", What::Action(Shown::OptionHelp)),
-    bare("enghelp", What::Action(Shown::EngineHelp)),
-    bare("v", What::Action(Shown::Version)),
-    bare("h", What::Action(Shown::Help)),
+    bare("parse-only", What::Action(Display::Parse)),
+    bare("showcmd", What::Action(Display::ShowCommand)),
+    bare("version", What::Action(Display::Version)),
+    bare("help", What::Action(Display::Help)),
+    bare("cmdhelp", What::Action(Display::OptionHelp)),
+    bare("enghelp", What::Action(Display::EngineHelp)),
+    bare("v", What::Action(Display::Version)),
+    bare("h", What::Action(Display::Help)),
     bare("server", What::Not(AGENTS, AGENTS_HELP)),
     with("client", What::Client),
     with("launcher", What::Launcher),
@@ -301,8 +301,8 @@ const SWITCHES: &[Switch] = &[
         "merge-blktrace-only",
         What::Not("traces are not merged", "use the real fio"),
     ),
-    bare("plan", What::Action(Shown::Plan)),
-    bare("account", What::Action(Shown::Account)),
+    bare("plan", What::Action(Display::Plan)),
+    bare("account", What::Action(Display::Account)),
     bare("lenient", What::Lenient),
     bare("strict", What::Strict),
     bare("destructive", What::Destructive),
@@ -397,16 +397,16 @@ pub(crate) fn apply(
     Ok(())
 }
 
-fn asked(shown: Shown, value: Option<String>) -> FioAction {
+fn asked(shown: Display, value: Option<String>) -> FioAction {
     match shown {
-        Shown::Parse => FioAction::Parse,
-        Shown::ShowCommand => FioAction::ShowCommand,
-        Shown::Plan => FioAction::Plan,
-        Shown::Account => FioAction::Account,
-        Shown::Version => FioAction::Version,
-        Shown::Help => FioAction::Help,
-        Shown::OptionHelp => FioAction::OptionHelp(value.filter(|name| name != "all")),
-        Shown::EngineHelp => FioAction::EngineHelp(value),
+        Display::Parse => FioAction::Parse,
+        Display::ShowCommand => FioAction::ShowCommand,
+        Display::Plan => FioAction::Plan,
+        Display::Account => FioAction::Account,
+        Display::Version => FioAction::Version,
+        Display::Help => FioAction::Help,
+        Display::OptionHelp => FioAction::OptionHelp(value.filter(|name| name != "all")),
+        Display::EngineHelp => FioAction::EngineHelp(value),
     }
 }
 

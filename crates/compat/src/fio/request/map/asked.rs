@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::fio::request::account::{FioEntry, Outcome};
+use crate::fio::request::account::{FioEntry, OptionOutcome};
 use crate::fio::request::jobs::{FioJob, FioSetting};
 use crate::fio::request::place::FioProblem;
 use crate::fio::request::table::{FioFate, FioKind};
@@ -19,7 +19,7 @@ pub(super) struct Asked<'a> {
     /// The last setting of each option, with its place among all.
     last: BTreeMap<&'static str, (usize, &'a FioSetting)>,
     /// What became of options where that is not what the table says.
-    outcomes: BTreeMap<&'static str, Outcome>,
+    outcomes: BTreeMap<&'static str, OptionOutcome>,
     pub(super) problems: Vec<FioProblem>,
 }
 
@@ -118,22 +118,22 @@ impl<'a> Asked<'a> {
     }
 
     /// Says what became of an option.
-    pub(super) fn becomes(&mut self, name: &'static str, outcome: Outcome) {
+    pub(super) fn becomes(&mut self, name: &'static str, outcome: OptionOutcome) {
         if self.has(name) {
             self.outcomes.insert(name, outcome);
         }
     }
 
     pub(super) fn mapped(&mut self, name: &'static str, remark: impl Into<String>) {
-        self.becomes(name, Outcome::Mapped(remark.into()));
+        self.becomes(name, OptionOutcome::Mapped(remark.into()));
     }
 
     pub(super) fn ignored(&mut self, name: &'static str, remark: impl Into<String>) {
-        self.becomes(name, Outcome::Ignored(remark.into()));
+        self.becomes(name, OptionOutcome::Ignored(remark.into()));
     }
 
     pub(super) fn refused(&mut self, name: &'static str, remark: impl Into<String>) {
-        self.becomes(name, Outcome::Refused(remark.into()));
+        self.becomes(name, OptionOutcome::Refused(remark.into()));
     }
 
     /// A mistake in the job that no single option explains.
@@ -155,7 +155,7 @@ impl<'a> Asked<'a> {
                 Some(outcome) => outcome.clone(),
                 None => by_table(setting),
             };
-            if let Outcome::Refused(help) = &outcome {
+            if let OptionOutcome::Refused(help) = &outcome {
                 let name = setting.option.name;
                 let message = match &setting.value {
                     Some(value) => {
@@ -185,20 +185,20 @@ impl<'a> Asked<'a> {
 
 /// What the table says of an option. A value that is fio's default asks for
 /// nothing.
-fn by_table(setting: &FioSetting) -> Outcome {
+fn by_table(setting: &FioSetting) -> OptionOutcome {
     let option = setting.option;
     let value = setting.value.as_deref().map(str::trim);
     let off = matches!(option.kind, FioKind::Bool | FioKind::Flag) && value == Some("0");
     let default_off = option.default.is_none_or(|default| default == "0");
     let is_default = (value.is_some() && value == option.default) || (off && default_off);
     match &option.fate {
-        FioFate::Run(_) => Outcome::Run,
-        _ if is_default => Outcome::Run,
-        FioFate::Mapped(remark) => Outcome::Mapped((*remark).to_owned()),
-        FioFate::Ignored(remark) => Outcome::Ignored((*remark).to_owned()),
-        FioFate::Refused(remark) => Outcome::Refused((*remark).to_owned()),
+        FioFate::Run(_) => OptionOutcome::Run,
+        _ if is_default => OptionOutcome::Run,
+        FioFate::Mapped(remark) => OptionOutcome::Mapped((*remark).to_owned()),
+        FioFate::Ignored(remark) => OptionOutcome::Ignored((*remark).to_owned()),
+        FioFate::Refused(remark) => OptionOutcome::Refused((*remark).to_owned()),
         FioFate::OtherEngine(engine) => {
-            Outcome::Ignored(format!("it belongs to the engine {engine}"))
+            OptionOutcome::Ignored(format!("it belongs to the engine {engine}"))
         }
     }
 }

@@ -1,8 +1,6 @@
 //! When a job ends.
 
-use fathom_model::workload::{
-    BlockSizes, Bounds, Pattern, Replay, ReplayTiming, Work, WorkerBounds, Workload,
-};
+use fathom_model::workload::{BlockSizes, Bounds, Pattern, WorkerBounds, Workload};
 
 use super::asked::Asked;
 use super::files::Extent;
@@ -53,7 +51,6 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, extent: &Exte
             "the files are made, and one block is measured",
         );
     }
-    replay(asked, workload);
 }
 
 /// A region of a filling that is smaller than the drive's cache waits for
@@ -101,41 +98,4 @@ fn lap_bytes(workload: &Workload, extent: &Extent) -> Option<u64> {
     let blocks = room.checked_div(step)? + 1;
     let files = extent.set_bytes / extent.file_bytes.max(1);
     Some(blocks.saturating_mul(*block).saturating_mul(files.max(1)))
-}
-
-fn replay(asked: &mut Asked<'_>, workload: &mut Workload) {
-    let Some(path) = asked.names("read_iolog").into_iter().next() else {
-        return;
-    };
-    if workload.work != Work::Blocks {
-        asked.refused(
-            "read_iolog",
-            "a recorded list names blocks of files or devices; it cannot be replayed over a \
-             connection or to an object store",
-        );
-        return;
-    }
-    let mut replay = Replay::of(path.into());
-    replay.timing = match asked.flag("replay_no_stall", false) {
-        true => ReplayTiming::AsFastAsPossible,
-        false => ReplayTiming::Recorded {
-            speed_percent: match asked.count("replay_time_scale") {
-                Some(scale @ 1..) => scale as f64,
-                _ => 100.0,
-            },
-        },
-    };
-    replay.shrink = asked.count("replay_scale").unwrap_or(1).max(1);
-    replay.align_bytes = asked.bytes("replay_align").unwrap_or(1).max(1);
-    for word in asked.text("replay_skip").unwrap_or("").split([',', ':']) {
-        match word.trim() {
-            "read" => replay.skip_reads = true,
-            "write" => replay.skip_writes = true,
-            "trim" => replay.skip_trims = true,
-            "sync" => replay.skip_syncs = true,
-            _ => {}
-        }
-    }
-    workload.each_worker = WorkerBounds::default();
-    workload.work = Work::recorded(replay);
 }

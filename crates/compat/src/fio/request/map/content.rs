@@ -126,7 +126,10 @@ fn verify(asked: &mut Asked<'_>, workload: &mut Workload, surroundings: &dyn Fio
     {
         workload.payload.content = content;
         verify.by_content = true;
-        asked.becomes("verify_pattern", crate::fio::request::account::Outcome::Run);
+        asked.becomes(
+            "verify_pattern",
+            crate::fio::request::account::OptionOutcome::Run,
+        );
     }
     if only {
         workload.mix = OpMix::READ;

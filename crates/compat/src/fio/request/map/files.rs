@@ -2,23 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_model::workload::{BlockSizes, FileLayout, NamedFiles, WorkerRegion, Workload};
+use fathom_model::workload::{BlockSizes, FileLayout, NamedFiles, Work, WorkerRegion, Workload};
 
 use super::asked::Asked;
-use crate::fio::request::account::Outcome;
-use crate::fio::request::surroundings::{FioPath, FioSurroundings};
+use super::replay;
+use crate::fio::request::account::OptionOutcome;
+use crate::fio::request::surroundings::{FioListed, FioPath, FioSurroundings};
 use crate::fio::request::value::lists;
 use crate::fio::request::value::number::Amount;
 
 /// Files of one run.
 pub(super) const MAX_FILES: u64 = 1_000_000;
-/// Size of the null target for a recorded list.
-const OF_A_LIST: u64 = 1 << 50;
 /// Names of files that fio makes.
 const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
 
 /// The files of one clone or of several that run as one trial.
-pub(super) struct Files {
+pub(super) struct CloneFiles {
     /// All of them, clone by clone unless they are shared.
     pub(super) paths: Vec<PathBuf>,
     /// All clones use the same ones.
@@ -27,6 +26,8 @@ pub(super) struct Files {
     pub(super) each: u64,
     /// Size of the smallest that is there; `None` when one is missing.
     there_bytes: Option<u64>,
+    /// Bytes that a recorded list reaches into one of them.
+    reach_bytes: Option<u64>,
     /// Free bytes of the file system that they are on.
     free_bytes: Option<u64>,
     /// An earlier job of the run lets them grow until the disk is full.
@@ -47,11 +48,17 @@ pub(super) struct Extent {
 /// The files of clones `first..first + count`.
 pub(super) fn name(
     asked: &mut Asked<'_>,
+    workload: &Workload,
     clones: std::ops::Range<u32>,
     surroundings: &dyn FioSurroundings,
-) -> Option<Files> {
+) -> Option<CloneFiles> {
+    let listed = match workload.work {
+        Work::Blocks => replay::listed(asked, clones.start, surroundings)?,
+        // A list is refused there.
+        _ => FioListed::default(),
+    };
     let lists: Vec<Vec<PathBuf>> = clones
-        .map(|clone| of_clone(asked, clone, surroundings))
+        .map(|clone| of_clone(asked, clone, &listed, surroundings))
         .collect::<Option<_>>()?;
     let first = lists.first()?;
     let shared = lists.iter().all(|list| list == first);
@@ -90,13 +97,14 @@ pub(super) fn name(
         true => surroundings.free_bytes(&paths[0]),
         false => None,
     };
-    Some(Files {
+    Some(CloneFiles {
         free_bytes,
         grows: false,
         paths,
         shared,
         each,
         there_bytes: there,
+        reach_bytes: Some(listed.reach_bytes).filter(|reach| *reach > 0),
         device,
     })
 }
@@ -104,6 +112,7 @@ pub(super) fn name(
 fn of_clone(
     asked: &mut Asked<'_>,
     clone: u32,
+    listed: &FioListed,
     surroundings: &dyn FioSurroundings,
 ) -> Option<Vec<PathBuf>> {
     if let Some(directory) = asked.text("opendir") {
@@ -115,19 +124,24 @@ fn of_clone(
         }
         return Some(files);
     }
-    let last = asked
-        .text("directory")
-        .and_then(|text| lists::names(text).ok());
-    let directories = last.unwrap_or_default();
-    let place = usize::try_from(clone).unwrap_or(0) % directories.len().max(1);
-    let directory = directories.get(place).map(PathBuf::from);
+    let directory = directory_of(asked, clone);
     let inside = |name: &str| match &directory {
         Some(directory) if !name.starts_with('/') => directory.join(name),
         _ => PathBuf::from(name),
     };
+    if let Some(target) = replay::redirected(asked) {
+        return Some(vec![inside(target)]);
+    }
     let named = asked.names("filename");
     if !named.is_empty() {
+        asked.mapped(
+            "read_iolog",
+            "the operations go to the files that filename= names, whatever the log names",
+        );
         return Some(named.iter().map(|name| inside(name)).collect());
+    }
+    if !listed.names.is_empty() {
+        return Some(listed.names.iter().map(|name| inside(name)).collect());
     }
     let count = asked.count("nrfiles").unwrap_or(1).max(1);
     if count > MAX_FILES {
@@ -142,27 +156,38 @@ fn of_clone(
     if count == 1 && matches!(surroundings.look(&job), FioPath::Device(_) | FioPath::Other) {
         return Some(vec![job]);
     }
+    let names = (0..count).map(|file| made_name(asked, clone, file));
+    Some(names.map(|name| inside(&name)).collect())
+}
+
+/// The directory that the files of a clone are in; several take turns.
+fn directory_of(asked: &Asked<'_>, clone: u32) -> Option<PathBuf> {
+    let directories = lists::names(asked.text("directory")?).ok()?;
+    let place = usize::try_from(clone).unwrap_or(0) % directories.len().max(1);
+    directories.get(place).map(PathBuf::from)
+}
+
+/// What a file of a clone is called where no name is given.
+fn made_name(asked: &Asked<'_>, clone: u32, file: u64) -> String {
     let format = asked.text("filename_format").filter(|f| !f.is_empty());
     let format = format.unwrap_or(DEFAULT_FORMAT);
-    let name = |file: u64| {
-        format
-            .replace("$jobname", &asked.job.name)
-            .replace("$jobnum", &clone.to_string())
-            .replace("$filenum", &file.to_string())
-            .replace("$clientuid", "localhost")
-    };
-    Some((0..count).map(|file| inside(&name(file))).collect())
+    format
+        .replace("$jobname", &asked.job.name)
+        .replace("$jobnum", &clone.to_string())
+        .replace("$filenum", &file.to_string())
+        .replace("$clientuid", "localhost")
 }
 
 /// Fills in files, sizes and offsets for clones from number `first`.
 pub(super) fn fill(
     asked: &mut Asked<'_>,
     workload: &mut Workload,
-    files: &Files,
+    files: &CloneFiles,
     clones: std::ops::Range<u32>,
 ) -> Option<Extent> {
     let (offset, step) = offsets(asked, files, clones.start)?;
-    let file_bytes = match file_size(asked, files, offset)? {
+    let unit = workload.max_block_bytes().max(workload.align_bytes).max(1);
+    let file_bytes = match file_size(asked, files, offset, unit)? {
         FileSize::Known(bytes) => bytes,
         FileSize::UntilFull(bytes) => {
             workload.data_set.ends_when_full = true;
@@ -233,7 +258,7 @@ fn io_bytes(asked: &mut Asked<'_>, set_bytes: u64) -> u64 {
 }
 
 /// Names the files of a workload that reads or writes real ones.
-pub(super) fn named(asked: &Asked<'_>, files: &Files) -> NamedFiles {
+pub(super) fn named(asked: &Asked<'_>, files: &CloneFiles) -> NamedFiles {
     NamedFiles {
         paths: files.paths.clone(),
         create: !files.device && asked.flag("allow_file_create", true),
@@ -246,7 +271,7 @@ fn share(of: u64, percent: u64) -> u64 {
 }
 
 /// Start of the first clone's range, and how far the next one's lies behind it.
-fn offsets(asked: &mut Asked<'_>, files: &Files, first: u32) -> Option<(u64, u64)> {
+fn offsets(asked: &mut Asked<'_>, files: &CloneFiles, first: u32) -> Option<(u64, u64)> {
     let there = files.there_bytes.filter(|bytes| *bytes < u64::MAX);
     let basis = there.or_else(|| match asked.amount("size") {
         Some(Amount::Bytes(bytes)) => Some(bytes / files.each.max(1)),
@@ -300,7 +325,7 @@ enum FileSize {
 }
 
 /// All of files that another job makes before.
-fn all_that_is_there(workload: &mut Workload, files: &Files) -> Extent {
+fn all_that_is_there(workload: &mut Workload, files: &CloneFiles) -> Extent {
     workload.data_set.files = FileLayout {
         count: u32::try_from(files.each).unwrap_or(u32::MAX),
         shared: files.shared,
@@ -314,8 +339,27 @@ fn all_that_is_there(workload: &mut Workload, files: &Files) -> Extent {
     }
 }
 
-/// Bytes of each file behind the offset.
-fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<FileSize> {
+/// Bytes of each file that a recorded list works on: as far as it reaches, and all
+/// that is there or asked for.
+fn for_a_list(asked: &Asked<'_>, files: &CloneFiles, reach: u64, room: u64) -> u64 {
+    let wanted = match asked.amount("size") {
+        Some(Amount::Bytes(bytes)) => reach.max(bytes / files.each.max(1)),
+        _ => reach.max(room),
+    };
+    // A device does not grow.
+    match files.device {
+        true => wanted.min(room),
+        false => wanted,
+    }
+}
+
+/// Bytes of each file behind the offset, of which accesses are units of `unit`.
+fn file_size(
+    asked: &mut Asked<'_>,
+    files: &CloneFiles,
+    offset: u64,
+    unit: u64,
+) -> Option<FileSize> {
     let there = files.there_bytes.filter(|bytes| *bytes < u64::MAX);
     let room = there.map(|bytes| bytes.saturating_sub(offset));
     let range = asked
@@ -334,6 +378,11 @@ fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<FileSi
         && let Some(size) = until_full(asked, files, room)
     {
         return Some(size);
+    }
+    if let Some(reach) = files.reach_bytes {
+        let reach = reach.checked_next_multiple_of(unit).unwrap_or(reach);
+        let bytes = for_a_list(asked, files, reach, room.unwrap_or(0));
+        return Some(FileSize::Known(bytes));
     }
     let wanted = match asked.amount("size") {
         Some(Amount::Bytes(bytes)) if bytes > 0 => bytes / files.each.max(1),
@@ -354,7 +403,6 @@ fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<FileSi
         _ => match room {
             _ if files.grows => return Some(FileSize::AsItWillBe),
             Some(room) if room > 0 => return Some(FileSize::Known(room)),
-            _ if asked.has("read_iolog") => return Some(FileSize::Known(OF_A_LIST)),
             _ => {
                 let message = "it needs a size: give size=, or name a file or device that is there";
                 asked.problem("size", message);
@@ -371,7 +419,7 @@ fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<FileSi
 
 /// What `fill_device` means: where a device is named its end, else until the
 /// file system is full.
-fn until_full(asked: &mut Asked<'_>, files: &Files, room: Option<u64>) -> Option<FileSize> {
+fn until_full(asked: &mut Asked<'_>, files: &CloneFiles, room: Option<u64>) -> Option<FileSize> {
     if asked.has("size") {
         asked.mapped("fill_device", "the size ends the job, or a full disk");
         return None;
@@ -380,7 +428,7 @@ fn until_full(asked: &mut Asked<'_>, files: &Files, room: Option<u64>) -> Option
         asked.mapped("fill_device", "the end of the device ends the job");
         return room.filter(|room| *room > 0).map(FileSize::Known);
     }
-    asked.becomes("fill_device", Outcome::Run);
+    asked.becomes("fill_device", OptionOutcome::Run);
     let free = files.free_bytes?;
     // More than there can be room for: the disk is full before.
     Some(FileSize::UntilFull(

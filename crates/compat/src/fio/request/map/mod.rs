@@ -17,6 +17,7 @@ mod names;
 mod net;
 mod pace;
 mod record;
+mod replay;
 mod stages;
 mod steady;
 mod zones;
@@ -31,7 +32,7 @@ use fathom_model::{OpKind, Schedule, ScheduledTrial, Target, Workload};
 
 use self::asked::Asked;
 use self::stages::Stages;
-use super::account::{FioAccount, FioEntry, Outcome};
+use super::account::{FioAccount, FioEntry, OptionOutcome};
 use super::command_line::FioRequest;
 use super::jobs::{FioJob, MAX_JOBS};
 use super::place::{FioPlace, FioProblem, FioProblems};
@@ -116,7 +117,7 @@ pub fn map_fio(
     switches_in_account(&request.run, &mut mapping.account);
     if request.run.strict || request.run.warnings_fatal {
         let ignored = mapping.account.left_out();
-        let ignored = ignored.filter(|entry| matches!(entry.outcome, Outcome::Ignored(_)));
+        let ignored = ignored.filter(|entry| matches!(entry.outcome, OptionOutcome::Ignored(_)));
         let problems = ignored.map(|entry| FioProblem {
             place: entry.place.clone(),
             message: format!(
@@ -139,7 +140,7 @@ fn switches_in_account(run: &FioRun, account: &mut FioAccount) {
             option: format!("--{name}"),
             value: None,
             place: None,
-            outcome: Outcome::Ignored((*why).to_owned()),
+            outcome: OptionOutcome::Ignored((*why).to_owned()),
         });
     }
 }
@@ -164,7 +165,7 @@ struct Mapping<'a> {
     /// Files of all jobs so far.
     files: u64,
     /// Entries that the account has.
-    seen: HashSet<(Option<FioPlace>, String, Outcome)>,
+    seen: HashSet<(Option<FioPlace>, String, OptionOutcome)>,
     /// Files that a job lets grow until the disk is full.
     grown: HashSet<PathBuf>,
     keys: Vec<http::FioKeys>,
@@ -304,7 +305,7 @@ impl Mapping<'_> {
         asked: &mut Asked<'_>,
         engine: &engine::Chosen,
         range: std::ops::Range<u32>,
-    ) -> Option<(Workload, files::Files)> {
+    ) -> Option<(Workload, files::CloneFiles)> {
         let clones = range.end - range.start;
         let mut workload = bare(&asked.job.name, clones, engine.kind);
         zones::fill(asked, &mut workload);
@@ -319,6 +320,7 @@ impl Mapping<'_> {
         let (files, extent) = self.extent(asked, &mut workload, &range)?;
         content::fill(asked, &mut workload, self.surroundings);
         bounds::fill(asked, &mut workload, &extent);
+        replay::fill(asked, &mut workload, range.start);
         pace::fill(asked, &mut workload, engine, clones, self.surroundings);
         record::fill(asked, &mut workload);
         if self.run.readonly && workload.mix.modifies() {
@@ -382,7 +384,12 @@ impl Mapping<'_> {
     }
 
     /// Names the files of a workload, and what stands for them in results.
-    fn place(&self, asked: &Asked<'_>, workload: &mut Workload, files: &files::Files) -> Target {
+    fn place(
+        &self,
+        asked: &Asked<'_>,
+        workload: &mut Workload,
+        files: &files::CloneFiles,
+    ) -> Target {
         let named = files::named(asked, files);
         workload.data_set.named = Some(NamedFiles {
             // Whoever lets files grow makes them.
@@ -399,8 +406,8 @@ impl Mapping<'_> {
         asked: &mut Asked<'_>,
         workload: &mut Workload,
         range: &std::ops::Range<u32>,
-    ) -> Option<(files::Files, files::Extent)> {
-        let mut files = files::name(asked, range.clone(), self.surroundings)?;
+    ) -> Option<(files::CloneFiles, files::Extent)> {
+        let mut files = files::name(asked, workload, range.clone(), self.surroundings)?;
         files.grows = files.paths.iter().any(|path| self.grown.contains(path));
         let extent = files::fill(asked, workload, &files, range.clone())?;
         if workload.data_set.ends_when_full {

@@ -4,7 +4,7 @@ use fathom_model::settled::{Figure, Settled};
 use fathom_model::workload::{LatencyTarget, Until, Workload};
 
 use super::asked::Asked;
-use crate::fio::request::account::Outcome;
+use crate::fio::request::account::OptionOutcome;
 use crate::fio::request::value::words;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -26,7 +26,7 @@ fn rule(asked: &mut Asked<'_>) -> Option<Settled> {
         .unwrap_or(SECOND_NS);
     let interval_ns = asked_ns.div_ceil(SECOND_NS).max(1) * SECOND_NS;
     match interval_ns == asked_ns {
-        true => asked.becomes("steadystate_check_interval", Outcome::Run),
+        true => asked.becomes("steadystate_check_interval", OptionOutcome::Run),
         false => asked.mapped(
             "steadystate_check_interval",
             "whole seconds: a sample is a second",
@@ -48,7 +48,7 @@ fn rule(asked: &mut Asked<'_>) -> Option<Settled> {
         "steadystate_duration",
         "steadystate_ramp_time",
     ] {
-        asked.becomes(name, Outcome::Run);
+        asked.becomes(name, OptionOutcome::Run);
     }
     Some(Settled {
         figure: match steady.of {

@@ -4,7 +4,7 @@ use fathom_model::Workload;
 use fathom_model::workload::ZoneWalk;
 
 use super::asked::Asked;
-use crate::fio::request::account::Outcome;
+use crate::fio::request::account::OptionOutcome;
 
 /// Zones that a load goes through one after the other.
 pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) {
@@ -24,7 +24,7 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) {
                 return;
             };
             for name in COMPANIONS.into_iter().chain(["zonemode"]) {
-                asked.becomes(name, Outcome::Run);
+                asked.becomes(name, OptionOutcome::Run);
             }
             workload.zone_walk = Some(ZoneWalk {
                 zone_bytes,

@@ -1,32 +1,22 @@
 //! What a fio run may write to: what it makes, what fathom made before, and
 //! the rest only with leave.
 
-use fathom_compat::fio::request::{FioMapped, FioPath, FioSurroundings};
+use std::path::Path;
 
-use super::machine::Machine;
-use crate::made_files::MadeFiles;
+use super::request::{FioMapped, FioPath, FioSurroundings};
 
 /// Lets scripts that cannot pass a switch give leave.
-pub(super) const DESTRUCTIVE_VARIABLE: &str = "FATHOM_DESTRUCTIVE";
-
-/// Whether a variable of the environment says yes.
-pub(super) fn says_yes(variable: &str) -> bool {
-    std::env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
-}
-
-/// Whether it says no.
-pub(super) fn says_no(variable: &str) -> bool {
-    std::env::var_os(variable).is_some_and(|value| value == "0")
-}
+pub const DESTRUCTIVE_VARIABLE: &str = "FATHOM_DESTRUCTIVE";
 
 /// Marks which files are fathom's own: those that an earlier run made, and
 /// those that this one will make.
 ///
 /// # Errors
 /// What would be overwritten without leave, one sentence each.
-pub(super) fn settle(
+pub fn mark_own_files(
     mapped: &mut FioMapped,
-    made: &MadeFiles,
+    machine: &impl FioSurroundings,
+    was_made: impl Fn(&Path) -> bool,
     destructive: bool,
 ) -> Result<(), Vec<String>> {
     mapped.schedule.destructive = destructive;
@@ -34,9 +24,9 @@ pub(super) fn settle(
     for job in &mapped.jobs {
         let mut ours = true;
         for path in &job.files {
-            let is_ours = match Machine.look(path) {
+            let is_ours = match machine.look(path) {
                 FioPath::Missing => true,
-                FioPath::File(_) => made.is_ours(path),
+                FioPath::File(_) => was_made(path),
                 _ => false,
             };
             ours &= is_ours;
