@@ -235,7 +235,7 @@ fn direction(value: &Value, kind: Option<OpKind>) -> Option<ResultDirection> {
         total: latency_of("lat"),
         bandwidth_spread: spread(object, "bw", "bw_dev", 1024.0),
         rate_spread: spread(object, "iops", "iops_stddev", 1.0),
-        negative: negative(object),
+        impossible: impossible(object),
     };
     let happened = [ops, direction.bytes, direction.ops_per_second];
     happened
@@ -245,14 +245,14 @@ fn direction(value: &Value, kind: Option<OpKind>) -> Option<ResultDirection> {
         .then_some(direction)
 }
 
-/// The figure of a direction that is negative.
-fn negative(object: &Map<String, Value>) -> Option<String> {
+/// The figure of a direction that cannot be, and why.
+fn impossible(object: &Map<String, Value>) -> Option<String> {
     object.iter().find_map(|(key, value)| match value {
-        Value::Object(inner) => {
-            let (within, _) = inner.iter().find(|(_, value)| number::is_negative(value))?;
-            Some(format!("{key}.{within}"))
-        }
-        value => number::is_negative(value).then(|| key.clone()),
+        Value::Object(inner) => inner.iter().find_map(|(within, value)| {
+            let why = number::impossible(value)?;
+            Some(format!("{key}.{within} {why}"))
+        }),
+        value => number::impossible(value).map(|why| format!("{key} {why}")),
     })
 }
 

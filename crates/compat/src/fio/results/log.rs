@@ -165,7 +165,7 @@ impl SeriesLog {
 
 /// A line of one direction.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct LogEntry {
     ms: f64,
     value: f64,
     block_bytes: f64,
@@ -176,7 +176,7 @@ fn field(text: &str) -> Option<f64> {
 }
 
 /// Direction (0 read, 1 write, 2 trim) and entry of a line.
-fn entry(line: &str) -> Option<(usize, Entry)> {
+fn entry(line: &str) -> Option<(usize, LogEntry)> {
     let mut fields = line.split(',');
     let mut next = || field(fields.next()?);
     let (ms, value, direction) = (next()?, next()?, next()?);
@@ -185,7 +185,7 @@ fn entry(line: &str) -> Option<(usize, Entry)> {
     let within = ms / 1000.0 < LONGEST_S as f64;
     within.then_some((
         direction,
-        Entry {
+        LogEntry {
             ms,
             value,
             block_bytes,
@@ -205,7 +205,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn add(&mut self, kind: SeriesKind, entry: Entry) {
+    fn add(&mut self, kind: SeriesKind, entry: LogEntry) {
         if entry.block_bytes > 0.0 {
             let amount = match kind {
                 SeriesKind::Bandwidth => entry.block_bytes,

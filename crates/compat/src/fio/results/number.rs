@@ -10,24 +10,36 @@ pub(crate) fn of(value: Option<&Value>) -> Option<f64> {
         Value::String(text) => from_text(text),
         _ => None,
     };
-    number.filter(|n| n.is_finite() && *n >= 0.0)
+    number.filter(|n| can_be(*n))
 }
 
-/// Whether it is a number below zero.
-pub(crate) fn is_negative(value: &Value) -> bool {
-    let number = match value {
+/// Why it is a number that no counter can have, in words.
+pub(crate) fn impossible(value: &Value) -> Option<&'static str> {
+    let number: f64 = match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().trim_end_matches('%').parse().ok(),
         _ => None,
-    };
-    number.is_some_and(|n| n < 0.0)
+    }?;
+    match number {
+        n if n < 0.0 => Some("is negative"),
+        // Some versions print the largest counter where nothing was recorded.
+        n if n > LARGEST => Some("is larger than any counter"),
+        _ => None,
+    }
+}
+
+/// The largest value of a counter.
+const LARGEST: f64 = u64::MAX as f64;
+
+fn can_be(number: f64) -> bool {
+    (0.0..LARGEST).contains(&number)
 }
 
 /// The same from plain text.
 pub(crate) fn from_text(text: &str) -> Option<f64> {
     let text = text.trim().trim_end_matches('%');
     let number: f64 = text.parse().ok()?;
-    (number.is_finite() && number >= 0.0).then_some(number)
+    can_be(number).then_some(number)
 }
 
 /// A number above zero.
