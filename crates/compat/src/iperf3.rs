@@ -31,7 +31,7 @@ pub fn iperf3_json(report: &PairReport, load: &LoadResult) -> serde_json::Result
         let first = streams.len();
         streams.extend(flow_streams(load, flow, first, sends));
         sums(&mut end, load, flow, suffix, sends);
-        add_intervals(&mut intervals, load, flow, (first, sends, suffix));
+        add_intervals(&mut intervals, load, flow, first, sends, suffix);
     }
     end.insert("streams".to_owned(), Value::Array(streams));
     end.insert("cpu_utilization_percent".to_owned(), cpu(load));
@@ -259,7 +259,9 @@ fn add_intervals(
     intervals: &mut Vec<Value>,
     load: &LoadResult,
     flow: &FlowReport,
-    (first, sends, suffix): (usize, bool, &str),
+    first: usize,
+    sends: bool,
+    suffix: &str,
 ) {
     let ours = if sends { &flow.sender } else { &flow.receiver };
     let longest = ours
@@ -280,12 +282,7 @@ fn add_intervals(
             shape = (second.start_ns, second.duration_ns, second.warmup);
             sum_bytes += second.bytes;
             resent += grown;
-            streams.push(interval_stream(
-                load,
-                second,
-                (first + number, sends),
-                grown,
-            ));
+            streams.push(interval_stream(load, second, first + number, sends, grown));
         }
         let mut sum = span(shape.0, shape.1, sum_bytes);
         if sends && !is_udp(load) {
@@ -312,7 +309,8 @@ fn retransmits(second: &ConnectionSecond) -> u64 {
 fn interval_stream(
     load: &LoadResult,
     second: &ConnectionSecond,
-    (at, sends): (usize, bool),
+    at: usize,
+    sends: bool,
     resent: u64,
 ) -> Value {
     let mut map = span(second.start_ns, second.duration_ns, second.bytes);

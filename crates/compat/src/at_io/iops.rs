@@ -392,9 +392,14 @@ fn fixed_pause(seconds: u32) -> PauseKeys {
     }
 }
 
+/// A text that is no size.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a size; write for example 4K, 16M or 16G")]
+pub(crate) struct NoSize(String);
+
 /// A size as the tool takes it: bytes, or with K, M or G (powers of 1024).
-pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("'{text}' is not a size; write for example 4K, 16M or 16G");
+pub(crate) fn parse_size(text: &str) -> Result<u64, NoSize> {
+    let wrong = || NoSize(text.to_owned());
     let upper = text.trim().to_ascii_uppercase();
     let (digits, scale) = match upper.strip_suffix(['K', 'M', 'G', 'T']) {
         Some(digits) => (digits, upper.chars().last()),

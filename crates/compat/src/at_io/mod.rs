@@ -7,5 +7,5 @@ pub mod print;
 mod rate;
 
 pub use iops::{AtIoIops, AtIoIopsUnit};
-pub use parallel::{AtIoParallel, AtIoSection, AtIoSetting};
+pub use parallel::{AtIoParallel, AtIoSection, AtIoSetting, SettingError};
 pub use rate::{Rate, rate};

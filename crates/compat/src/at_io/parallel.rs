@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use super::iops::{AtIoIops, parse_size};
+use super::iops::{AtIoIops, NoSize, parse_size};
 use fathom_plan::Diagnostics;
 use fathom_plan::Plan;
 
@@ -24,6 +24,25 @@ const WRITES_PER_SYNC: u32 = 32;
 const MAX_ITERATIONS: u64 = 1000;
 const MAX_THREADS: u64 = 4096;
 const MAX_SECONDS: u64 = 31_536_000;
+
+/// A setting with a value that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name}={value}: {problem}")]
+pub struct SettingError {
+    name: String,
+    value: String,
+    problem: SettingProblem,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum SettingProblem {
+    #[error("{0}")]
+    NoSize(#[from] NoSize),
+    #[error("'{0}' is no number from 1 to {1}")]
+    NoNumber(String, u64),
+    #[error("give one to 64 numbers of threads")]
+    ThreadCounts,
+}
 
 /// The settings, under the names of the guide.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,16 +106,21 @@ impl AtIoParallel {
     ///
     /// # Errors
     /// What is wrong with the value.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<AtIoSetting, String> {
-        let wrong = |why: String| format!("{name}={value}: {why}");
+    pub fn set(&mut self, name: &str, value: &str) -> Result<AtIoSetting, SettingError> {
+        let wrong = |problem: SettingProblem| SettingError {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            problem,
+        };
+        let size = |text: &str| parse_size(text).map_err(|error| wrong(error.into()));
         let number = |text: &str, max: u64| match text.parse::<u64>() {
             Ok(number) if (1..=max).contains(&number) => Ok(number as u32),
-            _ => Err(wrong(format!("'{text}' is no number from 1 to {max}"))),
+            _ => Err(wrong(SettingProblem::NoNumber(text.to_owned(), max))),
         };
         match name {
             "TIME" => self.seconds = number(value, MAX_SECONDS)?,
-            "FILE_SIZE" => self.file_bytes = parse_size(value).map_err(wrong)?,
-            "BLOCKSIZE" => self.block_bytes = parse_size(value).map_err(wrong)?,
+            "FILE_SIZE" => self.file_bytes = size(value)?,
+            "BLOCKSIZE" => self.block_bytes = size(value)?,
             "ITERATIONS" => self.iterations = number(value, MAX_ITERATIONS)?,
             "PAUSE" => {
                 self.pause_seconds = match value {
@@ -106,11 +130,11 @@ impl AtIoParallel {
             }
             "THREADS" => {
                 let numbers = value.split_whitespace();
-                let numbers: Result<Vec<u32>, String> =
+                let numbers: Result<Vec<u32>, SettingError> =
                     numbers.map(|text| number(text, MAX_THREADS)).collect();
                 self.threads = numbers?;
                 if self.threads.is_empty() || self.threads.len() > 64 {
-                    return Err(wrong("give one to 64 numbers of threads".to_owned()));
+                    return Err(wrong(SettingProblem::ThreadCounts));
                 }
             }
             "REMOTE_PCS_MOUNT_PATH" => self.mount_path = Some(value.to_owned()),
@@ -243,7 +267,7 @@ mod tests {
             ("THREADS", "x"),
             ("FILE_SIZE", "-1"),
         ] {
-            let why = settings.set(name, value).unwrap_err();
+            let why = settings.set(name, value).unwrap_err().to_string();
             assert!(why.contains(&format!("{name}={value}")), "{why}");
         }
     }

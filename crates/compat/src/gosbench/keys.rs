@@ -3,7 +3,7 @@
 
 /// A map of the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ConfigurationMap {
     Top,
     Store,
     Test,
@@ -24,12 +24,12 @@ pub(super) enum Fate {
 /// One key.
 #[derive(Debug)]
 pub(super) struct KeyRow {
-    pub(super) part: Part,
+    pub(super) part: ConfigurationMap,
     pub(super) name: &'static str,
     pub(super) fate: Fate,
 }
 
-const fn meant(part: Part, name: &'static str) -> KeyRow {
+const fn meant(part: ConfigurationMap, name: &'static str) -> KeyRow {
     KeyRow {
         part,
         name,
@@ -37,7 +37,7 @@ const fn meant(part: Part, name: &'static str) -> KeyRow {
     }
 }
 
-const fn dead(part: Part, name: &'static str, why: &'static str) -> KeyRow {
+const fn dead(part: ConfigurationMap, name: &'static str, why: &'static str) -> KeyRow {
     KeyRow {
         part,
         name,
@@ -45,7 +45,7 @@ const fn dead(part: Part, name: &'static str, why: &'static str) -> KeyRow {
     }
 }
 
-use Part::{Buckets, Objects, Parts, Store, Test, Top};
+use ConfigurationMap::{Buckets, Objects, Parts, Store, Test, Top};
 
 /// Every key.
 pub(super) const KEYS: &[KeyRow] = &[
@@ -122,13 +122,13 @@ pub(super) const KEYS: &[KeyRow] = &[
 ];
 
 /// The names of a map's keys.
-pub(super) fn names(part: Part) -> impl Iterator<Item = &'static str> {
+pub(super) fn names(part: ConfigurationMap) -> impl Iterator<Item = &'static str> {
     KEYS.iter()
         .filter(move |row| row.part == part)
         .map(|row| row.name)
 }
 
 /// The key of that name.
-pub(super) fn find(part: Part, name: &str) -> Option<&'static KeyRow> {
+pub(super) fn find(part: ConfigurationMap, name: &str) -> Option<&'static KeyRow> {
     KEYS.iter().find(|row| row.part == part && row.name == name)
 }

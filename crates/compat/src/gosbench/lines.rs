@@ -13,7 +13,7 @@ pub const CSV_COLUMNS: &str = "testName,Total Operations,Total Bytes,Average Ban
     Bytes/s,Average Latency in ms,Test duration seen by server in seconds";
 
 /// Its result line, at a time in nanoseconds since 1970-01-01 UTC.
-pub fn result(test: &GosbenchTest, figures: &Figures, ended_unix_ns: u64) -> String {
+fn result(test: &GosbenchTest, figures: &Figures, ended_unix_ns: u64) -> String {
     let ended = jiff::Timestamp::from_nanosecond(i128::from(ended_unix_ns)).unwrap_or_default();
     let to_ms = ended_unix_ns / 1_000_000;
     let from_ms = to_ms.saturating_sub((figures.seconds * 1000.0) as u64);
@@ -32,7 +32,7 @@ pub fn result(test: &GosbenchTest, figures: &Figures, ended_unix_ns: u64) -> Str
 }
 
 /// Why a test has no result: no request of it succeeded.
-pub fn why_nothing(record: &RunRecord, reason: Option<&str>) -> String {
+fn why_nothing(record: &RunRecord, reason: Option<&str>) -> String {
     let ends = record.trials.iter().filter_map(|trial| trial.end.as_ref());
     let mut errors = ends.flat_map(|end| &end.engine.errors);
     match (reason, errors.next()) {
@@ -69,7 +69,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Its CSV line.
-pub fn csv(test: &GosbenchTest, figures: &Figures) -> String {
+fn csv(test: &GosbenchTest, figures: &Figures) -> String {
     let name = match test.name.contains([',', '"', '\n']) {
         true => format!("\"{}\"", test.name.replace('"', "\"\"")),
         false => test.name.clone(),
@@ -82,6 +82,37 @@ pub fn csv(test: &GosbenchTest, figures: &Figures) -> String {
         figures.mean_latency_ms(),
         figures.seconds
     )
+}
+
+/// What is said of a test that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestOutcome {
+    /// On standard output.
+    pub line: String,
+    /// In the file of results.
+    pub row: String,
+}
+
+/// The result of a test, or its failure where nothing was done: zeros would be
+/// taken for a measurement. `reason` is why the run ended.
+pub fn outcome(
+    test: &GosbenchTest,
+    figures: &Figures,
+    record: &RunRecord,
+    reason: Option<&str>,
+    ended_unix_ns: u64,
+) -> TestOutcome {
+    if figures.ops > 0 {
+        return TestOutcome {
+            line: result(test, figures, ended_unix_ns),
+            row: csv(test, figures),
+        };
+    }
+    let why = why_nothing(record, reason);
+    TestOutcome {
+        line: failure(test, &why, ended_unix_ns),
+        row: csv_failure(test, &why),
+    }
 }
 
 /// What GOSBench has no figures for: latencies of each kind, and failures.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::{self, Fate, Part};
+use super::keys::{self, ConfigurationMap, Fate};
 use super::{
     GosbenchNumber, GosbenchParts, GosbenchSpread, GosbenchStore, GosbenchTest, GosbenchWeights,
 };
@@ -18,14 +18,18 @@ const MOST_TESTS: usize = 1000;
 const USUAL_PARTS_AT_ONCE: u64 = 5;
 
 /// The values of a map by their names.
-pub(super) struct Fields<'n> {
+pub(super) struct MapFields<'n> {
     pub(super) span: Option<Span>,
     values: BTreeMap<&'static str, &'n Node>,
 }
 
-impl<'n> Fields<'n> {
+impl<'n> MapFields<'n> {
     /// Reads a map; tells keys that are unknown, dead or written twice.
-    fn read(node: &'n Node, part: Part, problems: &mut Problems) -> Option<Fields<'n>> {
+    fn read(
+        node: &'n Node,
+        part: ConfigurationMap,
+        problems: &mut Problems,
+    ) -> Option<MapFields<'n>> {
         let NodeKind::Map(entries) = &node.kind else {
             let message = format!("expected keys with values, found {}", node.describe());
             problems.error("wrong_type", node.span, message);
@@ -52,7 +56,7 @@ impl<'n> Fields<'n> {
                 problems.error("repeated_key", key.span, message);
             }
         }
-        Some(Fields {
+        Some(MapFields {
             span: node.span,
             values,
         })
@@ -111,8 +115,13 @@ impl<'n> Fields<'n> {
         }
     }
 
-    fn part(&self, name: &str, part: Part, problems: &mut Problems) -> Option<Fields<'n>> {
-        Fields::read(self.get(name)?, part, problems)
+    fn part(
+        &self,
+        name: &str,
+        part: ConfigurationMap,
+        problems: &mut Problems,
+    ) -> Option<MapFields<'n>> {
+        MapFields::read(self.get(name)?, part, problems)
     }
 }
 
@@ -122,11 +131,11 @@ pub(super) fn config(
     text: &str,
     problems: &mut Problems,
 ) -> Option<(Vec<GosbenchStore>, Vec<GosbenchTest>)> {
-    let top = Fields::read(root, Part::Top, problems)?;
+    let top = MapFields::read(root, ConfigurationMap::Top, problems)?;
     let mut stores = Vec::new();
     for name in ["s3_config", "s3_configs"] {
         for node in list(&top, name, problems) {
-            let fields = Fields::read(node, Part::Store, problems)?;
+            let fields = MapFields::read(node, ConfigurationMap::Store, problems)?;
             stores.push(store(&fields, stores.first(), problems));
         }
     }
@@ -145,7 +154,7 @@ pub(super) fn config(
     }
     let mut tests = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
-        let fields = Fields::read(node, Part::Test, problems)?;
+        let fields = MapFields::read(node, ConfigurationMap::Test, problems)?;
         let mut one = test(&fields, problems);
         if one.name.is_empty() {
             one.name = format!("test {}", at + 1);
@@ -158,7 +167,7 @@ pub(super) fn config(
     Some((stores, tests))
 }
 
-fn list<'n>(top: &Fields<'n>, name: &str, problems: &mut Problems) -> &'n [Node] {
+fn list<'n>(top: &MapFields<'n>, name: &str, problems: &mut Problems) -> &'n [Node] {
     let Some(node) = top.get(name) else {
         return &[];
     };
@@ -173,7 +182,7 @@ fn list<'n>(top: &Fields<'n>, name: &str, problems: &mut Problems) -> &'n [Node]
 }
 
 fn store(
-    fields: &Fields<'_>,
+    fields: &MapFields<'_>,
     first: Option<&GosbenchStore>,
     problems: &mut Problems,
 ) -> GosbenchStore {
@@ -210,9 +219,9 @@ fn store(
     read
 }
 
-fn test(fields: &Fields<'_>, problems: &mut Problems) -> GosbenchTest {
-    let objects = fields.part("objects", Part::Objects, problems);
-    let buckets = fields.part("buckets", Part::Buckets, problems);
+fn test(fields: &MapFields<'_>, problems: &mut Problems) -> GosbenchTest {
+    let objects = fields.part("objects", ConfigurationMap::Objects, problems);
+    let buckets = fields.part("buckets", ConfigurationMap::Buckets, problems);
     let (mut size, mut count) = (GosbenchNumber::default(), GosbenchNumber::default());
     match &objects {
         Some(objects) => {
@@ -262,7 +271,7 @@ fn test(fields: &Fields<'_>, problems: &mut Problems) -> GosbenchTest {
 }
 
 /// What GOSBench checks as a whole, and what it leaves to chance.
-fn check(test: &GosbenchTest, fields: &Fields<'_>, problems: &mut Problems) {
+fn check(test: &GosbenchTest, fields: &MapFields<'_>, problems: &mut Problems) {
     if test.runtime_ns.is_none() && test.ops.is_none() && !test.oneshot {
         let told = Problem::error("no_bound", fields.span, "this test has no end");
         problems.push(told.help("add stop_with_runtime, stop_with_ops or oneshot"));
@@ -324,14 +333,14 @@ fn check(test: &GosbenchTest, fields: &Fields<'_>, problems: &mut Problems) {
     }
 }
 
-fn missing(fields: &Fields<'_>, name: &str, problems: &mut Problems) {
+fn missing(fields: &MapFields<'_>, name: &str, problems: &mut Problems) {
     if fields.get(name).is_none() {
         let message = format!("this test has no `{name}`");
         problems.error("missing_key", fields.span, message);
     }
 }
 
-fn at_least_one(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> u64 {
+fn at_least_one(fields: &MapFields<'_>, name: &str, problems: &mut Problems) -> u64 {
     let number = fields.number(name, problems);
     if number == 0 {
         let told = Problem::error(
@@ -345,7 +354,7 @@ fn at_least_one(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> u64
 }
 
 /// `<name>_min`, `<name>_max` and `<name>_distribution`.
-fn spread(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> GosbenchNumber {
+fn spread(fields: &MapFields<'_>, name: &str, problems: &mut Problems) -> GosbenchNumber {
     let (min_key, max_key) = (format!("{name}_min"), format!("{name}_max"));
     let min = fields.number(&min_key, problems);
     let max = fields.number(&max_key, problems);
@@ -379,7 +388,7 @@ fn spread(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> GosbenchN
     }
 }
 
-fn unit(fields: &Fields<'_>, problems: &mut Problems) -> u64 {
+fn unit(fields: &MapFields<'_>, problems: &mut Problems) -> u64 {
     let unit = fields.text("unit", problems).to_ascii_uppercase();
     match unit.as_str() {
         "B" => 1,
@@ -399,8 +408,8 @@ fn unit(fields: &Fields<'_>, problems: &mut Problems) -> u64 {
     }
 }
 
-fn parts(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> GosbenchParts {
-    let Some(fields) = fields.part(name, Part::Parts, problems) else {
+fn parts(fields: &MapFields<'_>, name: &str, problems: &mut Problems) -> GosbenchParts {
+    let Some(fields) = fields.part(name, ConfigurationMap::Parts, problems) else {
         return GosbenchParts::default();
     };
     let factor = unit(&fields, problems);
@@ -415,7 +424,7 @@ fn parts(fields: &Fields<'_>, name: &str, problems: &mut Problems) -> GosbenchPa
     }
 }
 
-fn runtime(fields: &Fields<'_>, problems: &mut Problems) -> Option<u64> {
+fn runtime(fields: &MapFields<'_>, problems: &mut Problems) -> Option<u64> {
     let node = fields.get("stop_with_runtime")?;
     let text = node.text().unwrap_or_default();
     let read = match text.parse::<u64>() {

@@ -36,7 +36,7 @@ fn without_mean(text: &str) -> bool {
 }
 
 pub(crate) fn read(text: &str) -> Result<Recording, RecordingError> {
-    let mut reader = Reader::default();
+    let mut reader = IostatReader::default();
     for (index, line) in text.lines().enumerate() {
         reader.line(index + 1, line.trim_end())?;
     }
@@ -61,7 +61,7 @@ enum Names {
 }
 
 #[derive(Default)]
-struct Reader {
+struct IostatReader {
     recording: Recording,
     /// Names above the next lines, and of what they are.
     columns: Option<(Names, Vec<String>)>,
@@ -71,7 +71,7 @@ struct Reader {
     at: Option<jiff::civil::DateTime>,
 }
 
-impl Reader {
+impl IostatReader {
     fn line(&mut self, number: usize, line: &str) -> Result<(), RecordingError> {
         if line.trim().is_empty() {
             // Devices of a sample may stand in groups, each under its names.

@@ -7,14 +7,18 @@
 //!
 //! The first sample of iostat and vmstat is the mean since the host was
 //! started, unless `-y` has left that out, and is left out where others follow;
-//! it is taken where the file shows that it was `-y`.
+//! it is taken where the file shows that it was `-y`. Values that cannot be (shares
+//! over 100 %, negative rates) are left out and named.
 
 mod error;
+mod impossible;
 pub(crate) mod moments;
 mod repair;
+mod text;
 pub(crate) mod times;
 
 pub use error::RecordingError;
+pub use text::{NotText, text_of};
 
 use fathom_diagnose::recording::{Recording, takes_too_much};
 
@@ -30,6 +34,12 @@ const MOST_LINES: usize = 200_000;
 /// # Errors
 /// Text that is none, or that cannot be mended.
 pub fn read(text: &str) -> Result<Recording, RecordingError> {
+    let mut recording = read_as_it_is(text)?;
+    impossible::leave_out(&mut recording);
+    Ok(recording)
+}
+
+fn read_as_it_is(text: &str) -> Result<Recording, RecordingError> {
     let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
         return Err(RecordingError::Nothing);

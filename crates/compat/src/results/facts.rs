@@ -96,8 +96,8 @@ pub struct ResultDirection {
     pub bandwidth_spread: Option<ResultSpread>,
     /// Spread of the rate samples, operations per second.
     pub rate_spread: Option<ResultSpread>,
-    /// The name of a figure that is negative, which none of these can be.
-    pub negative: Option<String>,
+    /// A figure that cannot be, with the reason: `iops is negative`.
+    pub impossible: Option<String>,
 }
 
 impl ResultDirection {

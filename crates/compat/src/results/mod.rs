@@ -6,23 +6,23 @@
 //! nothing is filled in. Sizes are limited by the caller, counts by each parser,
 //! so that a hostile file costs memory in proportion to its own length.
 
-mod cross_side;
 pub(crate) mod documents;
 mod error;
 mod facts;
+mod text;
 mod unpack;
 
 #[cfg(test)]
 mod results_tests;
 
 pub use crate::fio::results::{HistogramLines, LogKind, SeriesLog, gather};
-pub use cross_side::cross_side;
 pub use error::ResultError;
 pub use facts::{
     ResultDevice, ResultDirection, ResultDocument, ResultJob, ResultLatency, ResultSeries,
     ResultSpread, ResultSteadiness, SeriesKind,
 };
-pub use unpack::{is_packed, unpack};
+pub use text::{TextError, read_text};
+pub use unpack::UnpackError;
 
 use crate::fio::results::{json, log, terse};
 use crate::warp::{aggregate, requests};

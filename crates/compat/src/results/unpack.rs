@@ -11,8 +11,32 @@ const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// unless it is told to take more.
 const MOST_WINDOW_BYTES: u64 = 32 << 20;
 
+/// Why a packed file is not read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnpackError {
+    /// A frame that is damaged, and how.
+    #[error("compressed with zstd, and damaged or cut off: {0}")]
+    Damaged(String),
+    /// A frame whose decoder would fill the memory.
+    #[error(
+        "compressed with zstd in a way (--long) that takes too much memory to read; unpack it \
+         with unzstd and give the result"
+    )]
+    LargeWindow,
+    /// More than the limit.
+    #[error(
+        "larger than {} once unpacked; nothing was read: reading it would take more than 256 MiB \
+         of memory; unpack it and cut it into parts",
+        fathom_model::unit::bytes_exact(*limit)
+    )]
+    TooLarge {
+        /// The limit, unpacked.
+        limit: u64,
+    },
+}
+
 /// Whether bytes are compressed with zstd.
-pub fn is_packed(bytes: &[u8]) -> bool {
+pub(super) fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
@@ -20,11 +44,9 @@ pub fn is_packed(bytes: &[u8]) -> bool {
 /// The packed bytes are not kept.
 ///
 /// # Errors
-/// A frame that is damaged, or more than the limit; in words.
-pub fn unpack(mut packed: impl BufRead, limit: u64) -> Result<Vec<u8>, String> {
-    let damaged = |error: &dyn std::fmt::Display| {
-        format!("compressed with zstd, and damaged or cut off: {error}")
-    };
+/// A frame that is damaged, or more than the limit.
+pub(super) fn unpack(mut packed: impl BufRead, limit: u64) -> Result<Vec<u8>, UnpackError> {
+    let damaged = |error: &dyn std::fmt::Display| UnpackError::Damaged(error.to_string());
     let mut out = Vec::new();
     loop {
         let start = packed.fill_buf().map_err(|error| damaged(&error))?;
@@ -32,11 +54,7 @@ pub fn unpack(mut packed: impl BufRead, limit: u64) -> Result<Vec<u8>, String> {
             break;
         }
         if window_bytes(start) > MOST_WINDOW_BYTES {
-            return Err(
-                "compressed with zstd in a way (--long) that takes too much memory to read; \
-                 unpack it with unzstd and give the result"
-                    .to_owned(),
-            );
+            return Err(UnpackError::LargeWindow);
         }
         let mut decoder = StreamingDecoder::new(&mut packed).map_err(|error| damaged(&error))?;
         let room = limit.saturating_sub(out.len() as u64) + 1;
@@ -44,11 +62,7 @@ pub fn unpack(mut packed: impl BufRead, limit: u64) -> Result<Vec<u8>, String> {
         part.read_to_end(&mut out)
             .map_err(|error| damaged(&error))?;
         if out.len() as u64 > limit {
-            let limit = fathom_model::unit::bytes_exact(limit);
-            return Err(format!(
-                "larger than {limit} once unpacked; nothing was read: reading it would take more \
-                 than 256 MiB of memory; unpack it and cut it into parts"
-            ));
+            return Err(UnpackError::TooLarge { limit });
         }
     }
     Ok(out)
@@ -107,12 +121,13 @@ mod tests {
         assert_eq!(window_bytes(&head(&[0xa0, 0, 0, 0, 4])), 64 << 20);
         assert_eq!(window_bytes(&head(&[])), 0);
         let refused = unpack(&head(&[0, 17 << 3, 0, 0])[..], 1 << 30).unwrap_err();
-        assert!(refused.contains("unzstd"), "{refused}");
+        assert_eq!(refused, UnpackError::LargeWindow);
     }
 
     #[test]
     fn limits_and_damage_are_told() {
-        assert!(unpack(PACKED, 5).unwrap_err().contains("larger than"));
+        let refused = unpack(PACKED, 5).unwrap_err();
+        assert!(refused.to_string().contains("larger than"), "{refused}");
         for end in 4..PACKED.len() - 4 {
             assert!(unpack(&PACKED[..end], 100).is_err(), "{end}");
         }

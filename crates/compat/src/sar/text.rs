@@ -41,7 +41,7 @@ pub(crate) fn is_one(text: &str) -> bool {
 }
 
 pub(crate) fn read(text: &str) -> Result<Recording, RecordingError> {
-    let mut reader = Reader::default();
+    let mut reader = SarReader::default();
     for line in text.lines().take(ROWS_MAX) {
         reader.line(line.trim_end());
     }
@@ -94,7 +94,7 @@ fn clock(line: &str) -> Option<(i64, &str)> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct SarReader {
     host: RecordedHost,
     /// Midnight of the first day, where it is told.
     date: Option<DateTime>,
@@ -112,7 +112,7 @@ struct Reader {
     restarts: usize,
 }
 
-impl Reader {
+impl SarReader {
     fn line(&mut self, line: &str) {
         if line.trim().is_empty() {
             self.after_blank = true;
@@ -168,7 +168,7 @@ impl Reader {
             // A row that was cut short, or of a table with a text at its end.
             return;
         }
-        let row = Row {
+        let row = SarRow {
             columns: &self.columns,
             words: &words,
         };
@@ -191,12 +191,12 @@ impl Reader {
 }
 
 /// A row with the names above it.
-struct Row<'a> {
+struct SarRow<'a> {
     columns: &'a [String],
     words: &'a [&'a str],
 }
 
-impl Row<'_> {
+impl SarRow<'_> {
     fn of(&self, names: &[&str]) -> Option<f64> {
         let place = self
             .columns

@@ -8,7 +8,7 @@ const KIB: f64 = 1024.0;
 
 /// What one thread, one host or all did.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Figure {
+pub struct SmallfileFigure {
     /// Time of the work.
     pub elapsed_s: f64,
     /// Files that were done.
@@ -25,9 +25,9 @@ pub struct HostFigures {
     /// Its name.
     pub name: String,
     /// What each thread did.
-    pub threads: Vec<Figure>,
+    pub threads: Vec<SmallfileFigure>,
     /// What all of them did.
-    pub all: Figure,
+    pub all: SmallfileFigure,
 }
 
 /// What all hosts did.
@@ -36,7 +36,7 @@ pub struct Figures {
     /// Each host.
     pub hosts: Vec<HostFigures>,
     /// All hosts together.
-    pub all: Figure,
+    pub all: SmallfileFigure,
     /// Operations that failed.
     pub errors: u64,
     /// When the load began.
@@ -45,10 +45,10 @@ pub struct Figures {
     pub asked: u64,
 }
 
-impl Figure {
+impl SmallfileFigure {
     /// The rates of a set of threads are those of their common time: the
     /// longest.
-    fn join(&mut self, other: &Figure) {
+    fn join(&mut self, other: &SmallfileFigure) {
         self.elapsed_s = self.elapsed_s.max(other.elapsed_s);
         self.files += other.files;
         self.records += other.records;
@@ -89,7 +89,7 @@ impl Figures {
             let failed = trial.samples.iter().flat_map(|sample| &sample.ops);
             errors += failed.map(|op| op.errors.total()).sum::<u64>();
         }
-        let mut all = Figure::default();
+        let mut all = SmallfileFigure::default();
         for host in &hosts {
             all.join(&host.all);
         }
@@ -126,12 +126,12 @@ fn of_host(asked: &Smallfile, record: &RunRecord, trial: &TrialRecord) -> HostFi
         .map(|finishers| finishers.first_ns);
     let tree = trial.spec.workload.files_work().map(|meta| &meta.tree);
     let parts = end.map(|end| end.engine.parts.as_slice());
-    let threads: Vec<Figure> = parts
+    let threads: Vec<SmallfileFigure> = parts
         .unwrap_or_default()
         .iter()
         .map(|part| of_thread(asked, part, first_ns, tree))
         .collect();
-    let mut all = Figure::default();
+    let mut all = SmallfileFigure::default();
     for thread in &threads {
         all.join(thread);
     }
@@ -147,7 +147,7 @@ fn of_thread(
     part: &WorkerPart,
     first_ns: Option<u64>,
     tree: Option<&MetaTree>,
-) -> Figure {
+) -> SmallfileFigure {
     let (ns, ops, records) = match first_ns.filter(|_| asked.stonewall) {
         Some(first_ns) => (
             first_ns.min(part.ended_ns),
@@ -161,7 +161,7 @@ fn of_thread(
         (true, Some(tree)) => ops.saturating_mul(tree.files_per_leaf()).min(asked.files),
         _ => ops,
     };
-    Figure {
+    SmallfileFigure {
         elapsed_s: ns as f64 / 1e9,
         files,
         records,

@@ -7,7 +7,7 @@ use super::Smallfile;
 use fathom_model::JudgedRun;
 use serde_json::{Map, Value, json};
 
-use super::figures::{Figure, Figures};
+use super::figures::{Figures, SmallfileFigure};
 use super::lines::letter;
 
 /// The document, indented.
@@ -83,7 +83,7 @@ fn results(asked: &Smallfile, figures: &Figures) -> Value {
     }
     results.extend(figure(&figures.all));
     if asked.host_set.is_none() {
-        let all: Vec<Figure> = figures
+        let all: Vec<SmallfileFigure> = figures
             .hosts
             .iter()
             .flat_map(|host| host.threads.iter().copied())
@@ -111,7 +111,7 @@ fn results(asked: &Smallfile, figures: &Figures) -> Value {
     Value::Object(results)
 }
 
-fn threads(threads: &[Figure]) -> Value {
+fn threads(threads: &[SmallfileFigure]) -> Value {
     let threads = threads
         .iter()
         .enumerate()
@@ -119,7 +119,7 @@ fn threads(threads: &[Figure]) -> Value {
     Value::Object(threads.collect())
 }
 
-fn figure(of: &Figure) -> Map<String, Value> {
+fn figure(of: &SmallfileFigure) -> Map<String, Value> {
     let mut out = Map::new();
     let mut set = |key: &str, value: Value| out.insert(key.to_owned(), value);
     set("elapsed", json!(of.elapsed_s));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Smallfile;
 use fathom_model::{JudgedRun, unit};
 
-use super::figures::{Figure, Figures};
+use super::figures::{Figures, SmallfileFigure};
 
 /// Below this the result is called too small.
 const PERCENT_MIN: f64 = 70.0;
@@ -50,7 +50,7 @@ pub fn render(asked: &Smallfile, figures: &Figures) -> String {
     out
 }
 
-fn rates(out: &mut String, all: &Figure) {
+fn rates(out: &mut String, all: &SmallfileFigure) {
     if all.elapsed_s < 0.001 {
         *out += "WARNING: test must run longer than a millisecond\n";
         return;

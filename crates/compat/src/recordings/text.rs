@@ -1,55 +1,24 @@
-//! A file that a user gives to be judged, as text.
+//! Bytes of a file that a user gives, as text.
 
-use std::io::{Error, ErrorKind, Read};
-use std::path::Path;
+/// A file that is no text, and known as what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotText(&'static str);
 
-use fathom_compat::recordings::MOST_BYTES;
-use fathom_model::unit;
-
-/// The content; `-` is standard input. UTF-16 is read, other bytes that are not
-/// UTF-8 are replaced.
+/// The text of a file. UTF-16 is read, other bytes that are not UTF-8 are
+/// replaced.
 ///
 /// # Errors
-/// It cannot be read, is too large, or is no text and known as what it is.
-pub(crate) fn text(path: &Path) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let read = match path == Path::new("-") {
-        true => std::io::stdin()
-            .lock()
-            .take(MOST_BYTES + 1)
-            .read_to_end(&mut bytes),
-        false => fathom_deadline::paths::open(path)
-            .and_then(|f| f.take(MOST_BYTES + 1).read_to_end(&mut bytes)),
-    };
-    read.map_err(unreadable)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let most = unit::bytes_exact(MOST_BYTES);
-        return Err(format!(
-            "larger than {most}; cut it into parts of some hours"
-        ));
-    }
-    if let Some(what) = no_text(&bytes) {
-        return Err(what.to_owned());
-    }
-    Ok(decoded(bytes))
-}
-
-fn unreadable(error: Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => {
-            "there is no such file; `fathom record list` names what was recorded \
-                                here"
-                .to_owned()
-        }
-        ErrorKind::PermissionDenied => {
-            format!("{error}; recordings are for their owner only: run as that user, or as root")
-        }
-        _ => error.to_string(),
+/// A recognised format that is not text, with what to do.
+pub fn text_of(bytes: Vec<u8>) -> Result<String, NotText> {
+    match known(&bytes) {
+        Some(what) => Err(NotText(what)),
+        None => Ok(decoded(bytes)),
     }
 }
 
 /// What a file is that is no text, by its first bytes.
-fn no_text(bytes: &[u8]) -> Option<&'static str> {
+fn known(bytes: &[u8]) -> Option<&'static str> {
     // The magic number of sysstat's files, of hosts of either order of bytes.
     let sysstat = [[0x96, 0xd5], [0xd5, 0x96]];
     match bytes {
@@ -96,16 +65,9 @@ mod tests {
             (b"\x28\xb5\x2f\xfd\0", "unzstd"),
             (b"\x96\xd5u!\x0c", "sadf -j FILE -- -A"),
         ] {
-            let file = tempfile::NamedTempFile::new().unwrap();
-            std::fs::write(file.path(), bytes).unwrap();
-            let told = text(file.path()).unwrap_err();
+            let told = text_of(bytes.to_vec()).unwrap_err().to_string();
             assert!(told.contains(words), "{told}");
         }
-        assert!(
-            text(Path::new("nofile"))
-                .unwrap_err()
-                .contains("fathom record list")
-        );
     }
 
     #[test]
@@ -119,7 +81,7 @@ mod tests {
             .flat_map(u16::to_be_bytes)
             .collect();
         for bytes in [&little[..], &big, b"Linux"] {
-            assert_eq!(decoded(bytes.to_vec()), "Linux");
+            assert_eq!(text_of(bytes.to_vec()).as_deref(), Ok("Linux"));
         }
     }
 }
