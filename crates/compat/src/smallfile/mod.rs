@@ -7,6 +7,7 @@
 //! one pause after every file, and contents are compared outside of what is
 //! timed.
 
+mod error;
 mod figures;
 pub mod json;
 pub mod lines;
@@ -14,9 +15,11 @@ mod operation;
 mod options;
 mod to_plan;
 
-pub use figures::{Figure, Figures, HostFigures};
-pub use operation::SmallfileOperation;
+pub use error::{LineError, NameError, SmallfileError, ValueError};
+pub use figures::{Figures, HostFigures, SmallfileFigure};
+pub use operation::{OperationError, SmallfileOperation};
 
+use std::io;
 use std::path::PathBuf;
 
 use self::options::{Fate, OptionRow, Takes, find, find_key};
@@ -130,19 +133,17 @@ impl Smallfile {
     /// and line.
     pub fn parse(
         words: &[String],
-        read: &dyn Fn(&str) -> Result<String, String>,
-    ) -> Result<Smallfile, String> {
+        read: &dyn Fn(&str) -> io::Result<String>,
+    ) -> Result<Smallfile, SmallfileError> {
         if words.len() > MAX_WORDS {
-            return Err(format!("at most {MAX_WORDS} arguments"));
+            return Err(SmallfileError::TooManyWords);
         }
         let mut asked = Smallfile::default();
         let mut file = None;
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let Some(option) = word.strip_prefix("--") else {
-                return Err(format!(
-                    "'{word}' is no option; smallfile takes options only, such as --operation read"
-                ));
+                return Err(SmallfileError::NotAnOption(word.clone()));
             };
             let (name, joined) = match option.split_once('=') {
                 Some((name, value)) => (name, Some(value.to_owned())),
@@ -150,60 +151,71 @@ impl Smallfile {
             };
             let row = find(name)?;
             let value = joined.or_else(|| words.next().cloned());
-            let value = value.ok_or_else(|| format!("--{} takes a value", row.name))?;
-            let told = |why: String| format!("--{}: {why}", row.name);
+            let value = value.ok_or(SmallfileError::NoValue(row.name))?;
+            let option = row.name;
+            let told = |error| SmallfileError::Value { option, error };
             match row.name {
                 "yaml-input-file" => file = Some(value),
                 _ => asked.set(row, &value).map_err(told)?,
             }
         }
         if let Some(name) = file {
-            asked.read_yaml(&name, &read(&name)?)?;
+            match read(&name) {
+                Ok(text) => asked.read_yaml(&name, &text)?,
+                Err(error) => return Err(SmallfileError::Unreadable { name, error }),
+            }
         }
         asked.settle()?;
         Ok(asked)
     }
 
     /// Takes over what a YAML file says.
-    fn read_yaml(&mut self, name: &str, text: &str) -> Result<(), String> {
-        let node =
-            fathom_plan::yaml::read(text).map_err(|error| format!("{name}: {}", error.message))?;
+    fn read_yaml(&mut self, name: &str, text: &str) -> Result<(), SmallfileError> {
+        let wrong = |problem: String| SmallfileError::File {
+            name: name.to_owned(),
+            problem,
+        };
+        let node = fathom_plan::yaml::read(text).map_err(|error| wrong(error.message))?;
         if matches!(node.kind, NodeKind::Null) {
             return Ok(());
         }
         let NodeKind::Map(entries) = &node.kind else {
-            return Err(format!(
-                "{name}: expected keys with values, such as 'operation: read'"
-            ));
+            let problem = "expected keys with values, such as 'operation: read'";
+            return Err(wrong(problem.to_owned()));
         };
         for (key, value) in entries {
             let line = key
                 .span
                 .map_or(1, |span| line_of(text, span.start as usize));
-            let at = |why: String| format!("{name}:{line}: {why}");
+            let at = |error: LineError| SmallfileError::Line {
+                name: name.to_owned(),
+                line,
+                error,
+            };
             let key = key.text().unwrap_or_default();
             if key == "yaml-input-file" {
-                return Err(at("a file cannot name another".to_owned()));
+                return Err(at(LineError::NamesFile));
             }
-            let row = find_key(key).map_err(at)?;
+            let row = find_key(key).map_err(|error| at(error.into()))?;
             let text = match (&value.kind, value.text()) {
                 (_, Some(text)) => text.to_owned(),
                 (NodeKind::List(parts), None) => {
                     let parts = parts.iter().filter_map(|part| part.text());
                     parts.collect::<Vec<_>>().join(",")
                 }
-                _ => return Err(at(format!("{key}: expected a value"))),
+                _ => return Err(at(LineError::NoValue(key.to_owned()))),
             };
+            let key = key.to_owned();
             self.set(row, &text)
-                .map_err(|why| at(format!("{key}: {why}")))?;
+                .map_err(|error| at(LineError::Value { key, error }))?;
         }
         Ok(())
     }
 
     /// Takes one value.
-    fn set(&mut self, row: &OptionRow, text: &str) -> Result<(), String> {
+    fn set(&mut self, row: &OptionRow, text: &str) -> Result<(), ValueError> {
         if text.len() > MAX_TEXT_BYTES {
-            return Err("this value is too long".to_owned());
+            return Err(ValueError::TooLong);
         }
         let (mut on, mut number) = (false, 0);
         match row.takes {
@@ -213,19 +225,13 @@ impl Smallfile {
                 on = match text {
                     "exponential" => true,
                     "fixed" => false,
-                    _ => return Err(format!("'{text}' must be fixed or exponential")),
+                    _ => return Err(ValueError::NotDistribution(text.to_owned())),
                 }
             }
             Takes::Operation | Takes::Text => {}
         }
         match row.fate {
-            Fate::Internal => {
-                return Err(
-                    "this is one part of smallfile talking to another; hosts are started by \
-                     fathom itself"
-                        .to_owned(),
-                );
-            }
+            Fate::Internal => return Err(ValueError::Internal),
             Fate::Dead(why) => {
                 let default = match row.takes {
                     Takes::Switch => !on,
@@ -239,11 +245,17 @@ impl Smallfile {
             }
             Fate::Meant => {}
         }
-        self.take(row.name, text.trim(), (on, number))
+        Ok(self.take(row.name, text.trim(), on, number)?)
     }
 
     /// Takes a value that was read.
-    fn take(&mut self, name: &str, text: &str, (on, number): (bool, u64)) -> Result<(), String> {
+    fn take(
+        &mut self,
+        name: &str,
+        text: &str,
+        on: bool,
+        number: u64,
+    ) -> Result<(), OperationError> {
         match name {
             "output-json" => self.output_json = (!text.is_empty()).then(|| text.into()),
             "response-times" => self.response_times = on,
@@ -278,12 +290,12 @@ impl Smallfile {
     }
 
     /// What smallfile decides once it knows everything, in its order.
-    fn settle(&mut self) -> Result<(), String> {
+    fn settle(&mut self) -> Result<(), SmallfileError> {
         if self.record_size_kib > self.file_size_kib && self.file_size_kib != 0 {
-            return Err("record size cannot exceed file size".to_owned());
+            return Err(SmallfileError::RecordSize);
         }
         if self.tops.is_empty() {
-            return Err("--top names no directory".to_owned());
+            return Err(SmallfileError::NoTop);
         }
         let mut note = |text: &str| self.notes.push(text.to_owned());
         if self.files < 10 && self.stonewall {
@@ -305,7 +317,7 @@ impl Smallfile {
             self.finish = true;
         }
         if self.operation.name() == "readdir" && self.hash_into_dirs {
-            return Err("cannot do readdir test with --hash-into-dirs option".to_owned());
+            return Err(SmallfileError::HashedListing);
         }
         Ok(())
     }
@@ -316,22 +328,23 @@ fn line_of(text: &str, offset: usize) -> usize {
     1 + before.filter(|byte| **byte == b'\n').count()
 }
 
-fn switch(text: &str) -> Result<bool, String> {
+fn switch(text: &str) -> Result<bool, ValueError> {
     match text.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" | "t" | "true" => Ok(true),
         "n" | "no" | "f" | "false" => Ok(false),
-        _ => Err(format!("'{text}' must be y|yes|t|true|n|no|f|false")),
+        _ => Err(ValueError::NotSwitch(text.to_owned())),
     }
 }
 
-fn whole(text: &str, least: u64) -> Result<u64, String> {
+fn whole(text: &str, least: u64) -> Result<u64, ValueError> {
     let number: Option<u64> = text.trim().parse().ok();
     match number {
-        Some(number) if number < least => Err(format!("{number} must be at least {least}")),
+        Some(number) if number < least => Err(ValueError::TooSmall { number, least }),
         Some(number) if number <= 1 << 40 => Ok(number),
-        _ => Err(format!(
-            "'{text}' is not a whole number from {least} to 2^40"
-        )),
+        _ => Err(ValueError::NotWhole {
+            text: text.to_owned(),
+            least,
+        }),
     }
 }
 

@@ -65,16 +65,11 @@ impl SmallfileOperation {
     /// The operation of that name.
     ///
     /// # Errors
-    /// There is none; the message names the nearest.
-    pub fn of_name(name: &str) -> Result<SmallfileOperation, String> {
+    /// There is none.
+    pub fn of_name(name: &str) -> Result<SmallfileOperation, OperationError> {
         let found = ALL.into_iter().find(|operation| operation.name == name);
-        found.ok_or_else(|| match nearest(name, ALL.iter().map(|o| o.name)) {
-            Some(word) => format!("'{name}' is no operation of smallfile; did you mean {word}?"),
-            None => {
-                let names: Vec<&str> = ALL.iter().map(|o| o.name).collect();
-                let names = names.join(", ");
-                format!("'{name}' is no operation of smallfile; it has {names}")
-            }
+        found.ok_or_else(|| OperationError {
+            name: name.to_owned(),
         })
     }
 
@@ -114,5 +109,21 @@ impl SmallfileOperation {
     /// Whether all files must be done, so that later operations find them.
     pub fn must_finish(self) -> bool {
         matches!(self.name, "create" | "cleanup" | "mkdir")
+    }
+}
+
+/// A name that is no operation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{name}' is no operation of smallfile; {}", instead(name))]
+pub struct OperationError {
+    /// The name.
+    name: String,
+}
+
+fn instead(name: &str) -> String {
+    let names = || SmallfileOperation::all().map(SmallfileOperation::name);
+    match nearest(name, names()) {
+        Some(word) => format!("did you mean {word}?"),
+        None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
     }
 }

@@ -1,6 +1,10 @@
 //! The options of smallfile's command line and the keys of its YAML file, each
 //! declared once: what it takes, and what becomes of it here.
 
+use fathom_model::nearest::nearest;
+
+use super::error::NameError;
+
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
@@ -153,7 +157,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
 
 /// The option of that name; on the command line the beginning of a name is
 /// enough as long as only one fits.
-pub(super) fn find(name: &str) -> Result<&'static OptionRow, String> {
+pub(super) fn find(name: &str) -> Result<&'static OptionRow, NameError> {
     let all = || OPTIONS.iter().filter(|row| row.on_line);
     if let Some(row) = all().find(|row| row.name == name) {
         return Ok(row);
@@ -161,24 +165,19 @@ pub(super) fn find(name: &str) -> Result<&'static OptionRow, String> {
     let fitting: Vec<&OptionRow> = all().filter(|row| row.name.starts_with(name)).collect();
     match fitting.as_slice() {
         [only] if !name.is_empty() => Ok(only),
-        [] => Err(
-            match fathom_model::nearest::nearest(name, all().map(|row| row.name)) {
-                Some(word) => format!("--{name} is no option of smallfile; did you mean --{word}?"),
-                None => format!("--{name} is no option of smallfile"),
-            },
-        ),
-        several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|row| format!("--{}", row.name))
-                .collect();
-            Err(format!("--{name} could be {}", names.join(" or ")))
-        }
+        [] => Err(NameError::NoOption {
+            name: name.to_owned(),
+            nearest: nearest(name, all().map(|row| row.name)),
+        }),
+        several => Err(NameError::Ambiguous {
+            name: name.to_owned(),
+            options: several.iter().map(|row| row.name).collect(),
+        }),
     }
 }
 
 /// The key of that name in a YAML file.
-pub(super) fn find_key(name: &str) -> Result<&'static OptionRow, String> {
+pub(super) fn find_key(name: &str) -> Result<&'static OptionRow, NameError> {
     let all = || OPTIONS.iter().filter(|row| row.in_file);
     if let Some(row) = all().find(|row| row.name == name) {
         return Ok(row);
@@ -188,12 +187,10 @@ pub(super) fn find_key(name: &str) -> Result<&'static OptionRow, String> {
         return find_key("record-time-size");
     }
     if OPTIONS.iter().any(|row| row.name == name) {
-        return Err(format!("{name} can only be said on the command line"));
+        return Err(NameError::OnlyOnLine(name.to_owned()));
     }
-    Err(
-        match fathom_model::nearest::nearest(name, all().map(|row| row.name)) {
-            Some(word) => format!("{name} is no key of smallfile; did you mean {word}?"),
-            None => format!("{name} is no key of smallfile"),
-        },
-    )
+    Err(NameError::NoKey {
+        name: name.to_owned(),
+        nearest: nearest(name, all().map(|row| row.name)),
+    })
 }

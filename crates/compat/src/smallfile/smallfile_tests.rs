@@ -10,11 +10,13 @@ fn words(line: &str) -> Vec<String> {
 }
 
 fn parse(line: &str) -> Result<Smallfile, String> {
-    Smallfile::parse(&words(line), &|name| Err(format!("no file {name}")))
+    let none = |_: &str| Err(io::ErrorKind::NotFound.into());
+    Smallfile::parse(&words(line), &none).map_err(|error| error.to_string())
 }
 
 fn with_yaml(line: &str, yaml: &str) -> Result<Smallfile, String> {
-    Smallfile::parse(&words(line), &|_| Ok(yaml.to_owned()))
+    let read = |_: &str| Ok(yaml.to_owned());
+    Smallfile::parse(&words(line), &read).map_err(|error| error.to_string())
 }
 
 #[test]

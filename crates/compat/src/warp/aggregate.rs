@@ -91,7 +91,7 @@ fn job(op: &str, of: &Value, remarks: &mut Vec<String>) -> ResultJob {
         .filter(|ns| *ns > 0);
     let rate = |count: f64| span_ns.map(|ns| count * NS_OF_S as f64 / ns as f64);
     let parts = parts(of);
-    told(op, of, (all, failed), &parts, remarks);
+    told(op, of, all, failed, &parts, remarks);
     ResultJob {
         name: op.to_owned(),
         failures_ignored: Some(failed as u64),
@@ -105,32 +105,32 @@ fn job(op: &str, of: &Value, remarks: &mut Vec<String>) -> ResultJob {
             total: latency(&parts, all, failed),
             ..ResultDirection::default()
         }],
-        series: series(of, direction, (all, failed)).into_iter().collect(),
+        series: series(of, direction, all, failed).into_iter().collect(),
         ..ResultJob::default()
     }
 }
 
 /// The times of the requests of one client in one stretch.
-struct Part<'d> {
+struct ClientTimes<'d> {
     of: &'d Value,
     requests: f64,
 }
 
-fn parts(of: &Value) -> Vec<Part<'_>> {
+fn parts(of: &Value) -> Vec<ClientTimes<'_>> {
     let clients = of.get("requests_by_client").and_then(Value::as_object);
     let stretches = clients.into_iter().flat_map(|clients| clients.values());
     let stretches = stretches.filter_map(Value::as_array).flatten();
     let single = stretches.filter_map(|stretch| stretch.get("single_sized_requests"));
     let parts = single.filter_map(|of| {
         let requests = number(of, "requests").filter(|requests| *requests > 0.0)?;
-        Some(Part { of, requests })
+        Some(ClientTimes { of, requests })
     });
     parts.collect()
 }
 
 /// What the parts say of all requests together; `None` where some requests are
 /// in no part, or failed ones are among them.
-fn latency(parts: &[Part<'_>], all: f64, failed: f64) -> Option<ResultLatency> {
+fn latency(parts: &[ClientTimes<'_>], all: f64, failed: f64) -> Option<ResultLatency> {
     let counted: f64 = parts.iter().map(|part| part.requests).sum();
     if failed > 0.0 || parts.is_empty() || counted != all {
         return None;
@@ -165,8 +165,9 @@ fn latency(parts: &[Part<'_>], all: f64, failed: f64) -> Option<ResultLatency> {
 fn told(
     op: &str,
     of: &Value,
-    (all, failed): (f64, f64),
-    parts: &[Part<'_>],
+    all: f64,
+    failed: f64,
+    parts: &[ClientTimes<'_>],
     remarks: &mut Vec<String>,
 ) {
     if let Some(threads) = number(of, "concurrency").filter(|n| *n > 0.0) {
@@ -227,7 +228,8 @@ fn told(
 fn series(
     of: &Value,
     direction: fathom_model::OpKind,
-    (requests, failed): (f64, f64),
+    requests: f64,
+    failed: f64,
 ) -> Option<ResultSeries> {
     // What is counted by second are objects, failed ones among them.
     if failed > 0.0 || number(of, "total_objects") != Some(requests) {

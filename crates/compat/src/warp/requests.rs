@@ -30,7 +30,7 @@ const PERCENTS: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 /// What was found of one kind of request.
 #[derive(Debug, Default)]
-struct Kind {
+struct RequestKind {
     ops: u64,
     bytes: u64,
     failed: u64,
@@ -47,7 +47,7 @@ struct Kind {
     spans: Vec<Span>,
 }
 
-impl Kind {
+impl RequestKind {
     /// From the start of the first request that succeeded to the end of the last.
     fn time(&self) -> (u64, u64) {
         (self.first_ns.unwrap_or(0), self.last_ns)
@@ -68,7 +68,7 @@ pub(crate) fn read(name: &str, text: &str) -> Option<ResultDocument> {
     if NEEDED.iter().any(|needed| !columns.contains_key(needed)) {
         return None;
     }
-    let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, RequestKind> = BTreeMap::new();
     let (mut broken, mut messages) = (0_u64, Vec::new());
     for cells in lines.filter(|cells| cells.len() > 1 || !cells[0].is_empty()) {
         if let Some(comment) = cells[0].strip_prefix('#') {
@@ -96,7 +96,7 @@ pub(crate) fn read(name: &str, text: &str) -> Option<ResultDocument> {
     }
     let commands = messages.iter().filter(|m: &&String| !m.is_empty());
     result.remarks.extend(commands.take(1).cloned());
-    let times: Vec<(u64, u64)> = kinds.values().map(Kind::time).collect();
+    let times: Vec<(u64, u64)> = kinds.values().map(RequestKind::time).collect();
     for (op, kind) in kinds {
         // A mix, and no preparation that ended before.
         let (from_ns, to_ns) = kind.time();
@@ -113,7 +113,7 @@ pub(crate) fn read(name: &str, text: &str) -> Option<ResultDocument> {
 
 /// Takes over one line; `None` when it cannot be understood.
 fn take<'l>(
-    kinds: &mut BTreeMap<String, Kind>,
+    kinds: &mut BTreeMap<String, RequestKind>,
     cell: &dyn Fn(&str) -> Option<&'l str>,
 ) -> Option<()> {
     let op = cell("op").filter(|op| !op.is_empty())?;
@@ -167,7 +167,7 @@ fn in_one_line(error: &str) -> String {
     words.join(" ").chars().take(200).collect()
 }
 
-fn remark(op: &str, kind: &Kind, remarks: &mut Vec<String>) {
+fn remark(op: &str, kind: &RequestKind, remarks: &mut Vec<String>) {
     let clients: BTreeSet<&str> = kind
         .threads
         .iter()
@@ -222,7 +222,7 @@ pub(crate) fn kind_of(op: &str) -> OpKind {
     }
 }
 
-fn job(op: String, kind: Kind) -> ResultJob {
+fn job(op: String, kind: RequestKind) -> ResultJob {
     let direction = kind_of(&op);
     let first_ns = kind.first_ns.unwrap_or(0);
     let span_ns = kind.last_ns.saturating_sub(first_ns);
@@ -250,7 +250,7 @@ fn job(op: String, kind: Kind) -> ResultJob {
 }
 
 /// Whole seconds between the first start and the last end.
-fn series(kind: &Kind, first_ns: u64, direction: OpKind) -> Option<ResultSeries> {
+fn series(kind: &RequestKind, first_ns: u64, direction: OpKind) -> Option<ResultSeries> {
     let from = first_ns.div_ceil(NS_OF_S);
     let to = kind.last_ns / NS_OF_S;
     let seconds = usize::try_from(to.checked_sub(from)?).ok()?;
