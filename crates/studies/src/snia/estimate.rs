@@ -1,10 +1,11 @@
 //! What a test will do and take, said before it begins.
 
-use fathom_analysis::snia::SniaRounds;
 use fathom_model::snia::{SniaSettings, SniaTarget, SniaTest, WINDOW_ROUNDS};
 use fathom_model::workload::OpMix;
 use fathom_model::{Schedule, unit};
 use fathom_plan::{Cost, CostAssumptions};
+
+use super::SniaRounds;
 
 /// No test is steady with fewer rounds.
 pub const LEAST_ROUNDS: u32 = WINDOW_ROUNDS as u32;

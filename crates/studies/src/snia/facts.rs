@@ -1,13 +1,13 @@
 //! What the standard wants to be reported beside the figures.
 
+use fathom_analysis::judgement::Trial;
 use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::schedule::TrialRole;
 use fathom_model::snia::{SniaFact, SniaPart, SniaTarget, SniaTest};
 use fathom_model::unit;
 
-use super::Test;
 use super::conformance::purge;
-use crate::trial::Trial;
+use super::judge::Test;
 
 /// Every fact in order.
 pub(super) fn all(test: &Test<'_>, parts: &[SniaPart]) -> Vec<SniaFact> {

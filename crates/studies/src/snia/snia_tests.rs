@@ -1,3 +1,4 @@
+use fathom_analysis::test_records::RecordBuilder;
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::fingerprint::{DeviceFacts, TargetFingerprint};
 use fathom_model::op::OpKind;
@@ -10,7 +11,6 @@ use fathom_model::workload::{EngineKind, Workload};
 use fathom_rules::method::snia::{PASSES, ROUND_NS, ROUNDS_MAX, WSAT_ROUNDS};
 
 use super::*;
-use crate::test_records::RecordBuilder;
 
 const SECOND: u64 = 1_000_000_000;
 const GIB: u64 = 1 << 30;
@@ -308,7 +308,7 @@ fn half_a_run_is_told_as_far_as_it_came() {
     assert!(report.parts[0].window.is_none() && !report.conforming);
     assert_eq!(report.parts[0].cells.len(), 56);
     record.trials.truncate(2);
-    assert!(super::super::judge(&record).snia.unwrap().parts.is_empty());
+    assert!(crate::judge(&record).snia.unwrap().parts.is_empty());
 }
 
 #[test]

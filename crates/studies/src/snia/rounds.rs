@@ -1,51 +1,81 @@
 //! Rounds of a matrix: convergence, measurement window and result.
 
-use fathom_model::judged::JudgedTrial;
+use std::collections::BTreeMap;
+
+use fathom_analysis::judgement::{Second, Trial, data_latency, steady_window};
 use fathom_model::run::RunState;
 use fathom_model::schedule::TrialRole;
 use fathom_model::snia::{SniaCell, SniaPart, SniaSeries, SniaSettings, SniaTest, WINDOW_ROUNDS};
 use fathom_model::unit;
 use fathom_rules::method::snia::TRACKED_BLOCK;
 
-use super::arrange::{blocks, cells_of_round};
+use super::plan::{blocks, cells_of_round};
 use super::tracked;
-use crate::steadiness::snia::evaluate;
-use crate::summary::data_latency;
-use crate::trial::{Second, Trial};
 
-/// The parts of a test with rounds; each of its trials outside of the
-/// measurement window is marked as preconditioning.
-pub(super) fn parts(
+/// The trials of one part.
+struct Members<'a> {
+    /// The block size, where each has a part of its own.
+    key: Option<u64>,
+    /// Their places among all trials.
+    places: Vec<usize>,
+    trials: Vec<&'a Trial<'a>>,
+    /// How many rounds are complete.
+    rounds: u32,
+}
+
+fn members<'a>(
     test: SniaTest,
     settings: &SniaSettings,
-    trials: &[Trial<'_>],
-    judged: &mut [JudgedTrial],
-) -> Vec<SniaPart> {
+    trials: &'a [Trial<'a>],
+) -> Vec<Members<'a>> {
     let keys: Vec<Option<u64>> = match test {
         SniaTest::Throughput => blocks(test).iter().map(|block| Some(*block)).collect(),
         _ => vec![None],
     };
-    let mut parts = Vec::new();
-    for key in keys {
+    let parts = keys.into_iter().map(|key| {
         let inside = |trial: &Trial<'_>| {
             trial.record.spec.role == TrialRole::Measure && key.is_none_or(|k| k == block(trial))
         };
-        let members: Vec<usize> = (0..trials.len()).filter(|i| inside(&trials[*i])).collect();
-        if members.is_empty() {
-            continue;
+        let places: Vec<usize> = (0..trials.len()).filter(|i| inside(&trials[*i])).collect();
+        let trials: Vec<&Trial<'_>> = places.iter().map(|i| &trials[*i]).collect();
+        Members {
+            key,
+            places,
+            rounds: complete_rounds(&trials, cells_of_round(test, settings)),
+            trials,
         }
-        let of_part: Vec<&Trial<'_>> = members.iter().map(|i| &trials[*i]).collect();
-        let rounds = complete_rounds(&of_part, cells_of_round(test, settings));
-        let from = first_of_result(rounds);
-        for (i, trial) in members.iter().zip(&of_part) {
-            let round = trial.record.spec.iteration;
-            if rounds > 0 && !(from..rounds).contains(&round) {
-                judged[*i].role = TrialRole::Precondition;
+    });
+    parts.filter(|part| !part.trials.is_empty()).collect()
+}
+
+/// What the trials outside of the measurement window were: preconditioning.
+pub(super) fn roles(
+    test: SniaTest,
+    settings: &SniaSettings,
+    trials: &[Trial<'_>],
+) -> BTreeMap<usize, TrialRole> {
+    let mut roles = BTreeMap::new();
+    for part in members(test, settings, trials) {
+        let window = first_of_result(part.rounds)..part.rounds;
+        for (place, trial) in part.places.iter().zip(&part.trials) {
+            if part.rounds > 0 && !window.contains(&trial.record.spec.iteration) {
+                roles.insert(*place, TrialRole::Precondition);
             }
         }
-        parts.push(part(test, settings, key, &of_part, rounds));
     }
+    roles
+}
+
+/// The parts of a test with rounds.
+pub(super) fn parts(
+    test: SniaTest,
+    settings: &SniaSettings,
+    trials: &[Trial<'_>],
+) -> Vec<SniaPart> {
+    let parts = members(test, settings, trials).into_iter();
     parts
+        .map(|of| part(test, settings, of.key, &of.trials, of.rounds))
+        .collect()
 }
 
 pub(super) fn block(trial: &Trial<'_>) -> u64 {
@@ -86,7 +116,7 @@ fn part(
         let last = tracked.values.get(from as usize..)?;
         let last: Option<Vec<f64>> = last.iter().copied().collect();
         let last = last.filter(|w| w.len() == WINDOW_ROUNDS)?;
-        evaluate(last, settings.round_ns)
+        steady_window(last, settings.round_ns)
     });
     let size = unit::bytes_exact(tracked_block);
     SniaPart {

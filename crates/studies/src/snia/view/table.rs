@@ -1,21 +1,14 @@
 //! The results as tables.
 
-use fathom_model::figure::Throughput;
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::snia::{SniaCell, SniaPart, SniaTest};
+use fathom_model::view::{Cell, Column, Table};
 use fathom_model::{Unit, unit};
 
 use super::value;
-use crate::summary;
-
-/// A table, the first column its rows' names.
-pub(crate) struct Matrix {
-    pub(crate) title: String,
-    pub(crate) head: Vec<String>,
-    pub(crate) rows: Vec<Vec<String>>,
-}
 
 /// The tables of a part, the most important first.
-pub(super) fn of(test: SniaTest, part: &SniaPart, throughput: Throughput) -> Vec<Matrix> {
+pub(super) fn of(test: SniaTest, part: &SniaPart, throughput: Throughput) -> Vec<Table> {
     if part.cells.is_empty() {
         return Vec::new();
     }
@@ -49,7 +42,7 @@ fn mean(cell: &SniaCell, throughput: Throughput) -> String {
 }
 
 /// Block sizes down, mixes across.
-fn matrix(part: &SniaPart, title: String, text: impl Fn(&SniaCell) -> String) -> Matrix {
+fn matrix(part: &SniaPart, title: String, text: impl Fn(&SniaCell) -> String) -> Table {
     let mut mixes: Vec<u8> = Vec::new();
     let mut blocks: Vec<u64> = Vec::new();
     for cell in &part.cells {
@@ -70,22 +63,37 @@ fn matrix(part: &SniaPart, title: String, text: impl Fn(&SniaCell) -> String) ->
             .chain(cells)
             .collect()
     };
-    Matrix {
-        title,
-        head: std::iter::once("R/W".to_owned()).chain(heads).collect(),
-        rows: blocks.iter().map(row).collect(),
+    let heads = std::iter::once("R/W".to_owned()).chain(heads);
+    table(title, heads, blocks.iter().map(row))
+}
+
+/// A table of figures, the first column the names of its rows.
+fn table(
+    title: String,
+    heads: impl Iterator<Item = String>,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Table {
+    let cells = |row: Vec<String>| row.into_iter().map(Cell::from).collect();
+    Table {
+        title: Some(title.into()),
+        columns: heads.map(Column::number).collect(),
+        rows: rows.map(cells).collect(),
+        ..Table::default()
     }
 }
 
 /// One line a cell.
-fn list(test: SniaTest, part: &SniaPart, over: &str, throughput: Throughput) -> Matrix {
+fn list(test: SniaTest, part: &SniaPart, over: &str, throughput: Throughput) -> Table {
     let rate = match test {
         SniaTest::Throughput => throughput.name(),
         _ => "IOPS",
     };
     let head = ["R/W", "block", rate, "mean", "p50", "p99", "p99.9", "max"];
     let row = |cell: &SniaCell| {
-        let percentile = |percent| summary::percentile(&cell.latency, percent).value();
+        let percentile = |percent| {
+            let estimate = cell.latency.percentile(percent);
+            Figure::of(&estimate, throughput).value()
+        };
         let max = cell.latency.max_ns;
         let rate = match test {
             SniaTest::Throughput => value(Unit::BytesPerSecond, cell.bytes_per_second, throughput),
@@ -104,9 +112,7 @@ fn list(test: SniaTest, part: &SniaPart, over: &str, throughput: Throughput) -> 
             }),
         ]
     };
-    Matrix {
-        title: format!("Results, {over}; percentiles are more than the standard asks for"),
-        head: head.map(str::to_owned).to_vec(),
-        rows: part.cells.iter().map(row).collect(),
-    }
+    let title = format!("Results, {over}; percentiles are more than the standard asks for");
+    let heads = head.into_iter().map(str::to_owned);
+    table(title, heads, part.cells.iter().map(row))
 }

@@ -1,70 +1,82 @@
-//! The report of a test of the SNIA specification made ready to be shown, the
-//! same for text, Markdown and HTML.
+//! The report of a test in the form of the standard.
 
-mod csv;
-mod markdown;
 mod plot;
+mod records;
 mod table;
 
-pub(crate) use csv::render as csv;
-pub(crate) use markdown::push as push_markdown;
-pub(crate) use table::Matrix;
-
 use fathom_model::figure::{Figure, Throughput, digits};
+use fathom_model::judged::JudgedTrial;
+use fathom_model::schedule::TrialRole;
 use fathom_model::snia::{SniaFact, SniaPart, SniaReport, SniaRequirement};
-use fathom_model::view::plot::Plot;
+use fathom_model::view::{ByUnit, ReportPart, Requirement, StandardReport, StatedFact, View};
 use fathom_model::{Estimate, JudgedRun, Unit, unit};
+use fathom_rules::check::v11::{CAVEAT, EXCURSION};
 
-/// A report to be shown.
-pub(crate) struct SniaView<'a> {
-    /// What was run.
-    pub(crate) title: String,
-    /// Every requirement was kept.
-    pub(crate) conforming: bool,
-    /// What may be claimed.
-    pub(crate) claim: &'a str,
-    pub(crate) requirements: &'a [SniaRequirement],
-    pub(crate) facts: &'a [SniaFact],
-    pub(crate) parts: Vec<PartView>,
-}
+/// How to read the figures.
+const NOTE: &str = "R/W: reads over writes in percent. Figures are means over the rounds of the \
+                    measurement window. Rounds before it are in the convergence plot; the store \
+                    and the JSON have their trials.";
 
-/// One part with its rounds.
-pub(crate) struct PartView {
-    /// What it is called, where there are several.
-    pub(crate) name: Option<String>,
-    /// Whether steady state was achieved, in a word.
-    pub(crate) headline: String,
-    /// The window's numbers in the standard's terms: name and value.
-    pub(crate) window: Vec<(&'static str, String)>,
-    /// Convergence, measurement window, results.
-    pub(crate) plots: Vec<Plot>,
-    /// The results.
-    pub(crate) tables: Vec<Matrix>,
-}
-
-/// The report of a run, where it is such a test.
-pub(crate) fn view(run: &JudgedRun, throughput: Throughput) -> Option<SniaView<'_>> {
-    let report = run.snia.as_ref()?;
-    Some(SniaView {
+/// The view of a run with this report.
+pub(super) fn view(run: &JudgedRun, report: &SniaReport) -> View {
+    let parts = |throughput| {
+        let parts = report.parts.iter();
+        parts
+            .map(|part| part_of(report, part, throughput))
+            .collect()
+    };
+    let unlisted = run.trials.iter().filter(|trial| !is_listed(trial));
+    View {
+        anchor: "snia",
         title: format!("SNIA SSS PTS 2.0.2: {}", report.test.title()),
-        conforming: report.conforming,
-        claim: &report.claim,
-        requirements: &report.requirements,
-        facts: &report.facts,
-        parts: report
-            .parts
-            .iter()
-            .map(|part| part_view(report, part, throughput))
-            .collect(),
-    })
+        notes: vec![NOTE.to_owned()],
+        standard: Some(StandardReport {
+            conforming: report.conforming,
+            claim: report.claim.clone(),
+            requirements: report.requirements.iter().map(requirement).collect(),
+            facts: report.facts.iter().map(fact).collect(),
+            parts: ByUnit::of(parts),
+        }),
+        records: Some(records::of(&run.run.id, report)),
+        unlisted_trials: unlisted.map(|trial| trial.index).collect(),
+        ..View::default()
+    }
 }
 
-fn part_view(report: &SniaReport, part: &SniaPart, throughput: Throughput) -> PartView {
-    PartView {
+/// Whether a trial gets a place of its own: of hundreds of rounds only those
+/// of the measurement window, and what came before the rounds.
+fn is_listed(trial: &JudgedTrial) -> bool {
+    let before = trial.workload.bounds.time_ns.is_none();
+    trial.role == TrialRole::Measure || before
+}
+
+fn requirement(of: &SniaRequirement) -> Requirement {
+    Requirement {
+        name: of.name.clone(),
+        kept: of.kept,
+        evidence: of.evidence.clone(),
+    }
+}
+
+fn fact(of: &SniaFact) -> StatedFact {
+    StatedFact {
+        name: of.name.clone(),
+        value: of.value.clone(),
+    }
+}
+
+fn part_of(report: &SniaReport, part: &SniaPart, throughput: Throughput) -> ReportPart {
+    let figures = window(part, throughput).into_iter();
+    ReportPart {
         name: (report.parts.len() > 1).then(|| part.name.clone()),
         headline: headline(part),
-        window: window(part, throughput),
-        plots: plot::of(report.test, part, throughput),
+        figures: figures
+            .map(|(name, value)| StatedFact {
+                name: name.to_owned(),
+                value,
+            })
+            .collect(),
+        charts: plot::of(report.test, part, throughput),
         tables: table::of(report.test, part, throughput),
     }
 }
@@ -100,7 +112,7 @@ fn window(part: &SniaPart, throughput: Throughput) -> Vec<(&'static str, String)
         ("Average in the window", value(average)),
         (
             "Data excursion, max allowed",
-            format!("{} (20 % of the average)", value(average * 0.2)),
+            format!("{} (20 % of the average)", value(average * CAVEAT)),
         ),
         (
             "Data excursion, actual",
@@ -108,12 +120,12 @@ fn window(part: &SniaPart, throughput: Throughput) -> Vec<(&'static str, String)
                 "{} ({}), {}",
                 value(average * window.range),
                 percent(window.range),
-                mark(window.range <= 0.2)
+                mark(window.range <= CAVEAT)
             ),
         ),
         (
             "Slope excursion, max allowed",
-            format!("{} (10 % of the average)", value(average * 0.1)),
+            format!("{} (10 % of the average)", value(average * EXCURSION)),
         ),
         (
             "Slope excursion, actual",
@@ -121,7 +133,7 @@ fn window(part: &SniaPart, throughput: Throughput) -> Vec<(&'static str, String)
                 "{} ({}), {}",
                 value(average * window.excursion),
                 percent(window.excursion),
-                mark(window.excursion <= 0.1)
+                mark(window.excursion <= EXCURSION)
             ),
         ),
     ]);
@@ -142,7 +154,7 @@ fn scale(unit: Unit, throughput: Throughput) -> (f64, &'static str) {
 }
 
 /// A fact of the run with its unit.
-pub(crate) fn value(unit: Unit, value: f64, throughput: Throughput) -> String {
+fn value(unit: Unit, value: f64, throughput: Throughput) -> String {
     let text = Figure::of(
         &Estimate::point(unit, value, "a fact of this run"),
         throughput,

@@ -1,16 +1,15 @@
 //! Hands out the trials of a test: purge, preconditioning, then rounds until
 //! the tracked variable is steady or the rounds are used up.
 
+use fathom_analysis::judgement::{Trial, steady_window};
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::fingerprint::Fingerprint;
 use fathom_model::run::TrialRecord;
 use fathom_model::schedule::{ScheduledTrial, TrialRole};
 use fathom_model::snia::{SniaTest, WINDOW_ROUNDS};
 
-use super::arrange::{self, Cell, Part, SniaOptions};
+use super::plan::{self, Cell, Part, SniaOptions};
 use super::tracked;
-use crate::steadiness::snia::evaluate;
-use crate::trial::Trial;
 
 /// The next trial of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +40,7 @@ impl SniaRounds {
     /// A test from its beginning.
     pub fn new(options: SniaOptions) -> SniaRounds {
         SniaRounds {
-            parts: arrange::parts(&options),
+            parts: plan::parts(&options),
             options,
             part: 0,
             at: At::Before(0),
@@ -120,7 +119,7 @@ impl SniaRounds {
             return false;
         };
         let window: Option<Vec<f64>> = self.tracked[from..].iter().copied().collect();
-        let window = window.and_then(|w| evaluate(w, self.options.settings.round_ns));
+        let window = window.and_then(|w| steady_window(w, self.options.settings.round_ns));
         window.is_some_and(|window| window.steady)
     }
 

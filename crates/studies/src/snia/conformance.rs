@@ -1,5 +1,6 @@
 //! What the standard asks for, and whether this run kept it.
 
+use fathom_analysis::judgement::{Trial, add};
 use fathom_model::OpKind;
 use fathom_model::run::RunState;
 use fathom_model::schedule::TrialRole;
@@ -13,9 +14,8 @@ use fathom_rules::method::snia::{
     PASSES, RANGE_TOLERANCE_BYTES, ROUND_NS, ROUNDS_MAX, WSAT_CAPACITIES, WSAT_ROUNDS,
 };
 
-use super::Test;
-use super::arrange::{TRIM, blocks};
-use crate::trial::{Trial, add};
+use super::judge::Test;
+use super::plan::{TRIM, blocks};
 
 /// Every requirement in the order of the standard.
 pub(super) fn requirements(test: &Test<'_>, parts: &[SniaPart]) -> Vec<SniaRequirement> {

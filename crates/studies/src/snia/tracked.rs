@@ -1,10 +1,9 @@
 //! The tracked variable of a test, from one trial.
 
+use fathom_analysis::judgement::{Second, Trial, data_kinds};
 use fathom_model::estimate::Unit;
 use fathom_model::op::OpKind;
 use fathom_model::snia::SniaTest;
-
-use crate::trial::{Second, Trial, data_kinds};
 
 /// The unit of a test's tracked variable.
 pub(super) fn unit(test: SniaTest) -> Unit {

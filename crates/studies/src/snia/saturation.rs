@@ -1,12 +1,11 @@
 //! Write saturation: one long trial, cut into rounds.
 
+use fathom_analysis::judgement::{Second, Trial, steady_window};
 use fathom_model::schedule::TrialRole;
 use fathom_model::snia::{SniaPart, SniaSeries, SniaSettings, SniaTest, WINDOW_ROUNDS};
 use fathom_rules::method::snia::TOLERANCE_NS;
 
 use super::{rounds, tracked};
-use crate::steadiness::snia::evaluate;
-use crate::trial::{Second, Trial};
 
 /// The part of the test, if its trial began.
 pub(super) fn parts(settings: &SniaSettings, trials: &[Trial<'_>]) -> Vec<SniaPart> {
@@ -34,7 +33,7 @@ fn part(settings: &SniaSettings, trial: &Trial<'_>) -> SniaPart {
     let last: Option<Vec<f64>> = values[from..].iter().copied().collect();
     let window = last
         .filter(|window| window.len() == WINDOW_ROUNDS)
-        .and_then(|window| evaluate(window, settings.round_ns));
+        .and_then(|window| steady_window(window, settings.round_ns));
     let first = match from.checked_sub(1) {
         Some(before) => ends[before],
         None => 0,

@@ -1,8 +1,7 @@
-//! The matrix as CSV: one row per part and cell, base units.
+//! The matrix for a machine: one row per part and cell, base units.
 
 use fathom_model::snia::SniaReport;
-
-use crate::summary;
+use fathom_model::view::Records;
 
 /// Columns in order; they are only ever added at the end.
 const COLUMNS: [&str; 20] = [
@@ -28,10 +27,9 @@ const COLUMNS: [&str; 20] = [
     "service_max_ns",
 ];
 
-/// The report with a header line.
-pub(crate) fn render(run_id: &str, report: &SniaReport) -> String {
-    let mut out = COLUMNS.join(",");
-    out.push('\n');
+/// The cells of all parts.
+pub(super) fn of(run_id: &str, report: &SniaReport) -> Records {
+    let mut rows = Vec::new();
     for part in &report.parts {
         for cell in &part.cells {
             let latency = &cell.latency;
@@ -40,8 +38,8 @@ pub(crate) fn render(run_id: &str, report: &SniaReport) -> String {
                 let value = value.filter(|v| v.is_finite());
                 value.map_or(String::new(), |v| v.to_string())
             };
-            let percentile = |p| number(summary::percentile_estimate(latency, p).value);
-            let fields = [
+            let percentile = |p| number(latency.percentile(p).value);
+            rows.push(vec![
                 run_id.to_owned(),
                 report.test.name().to_owned(),
                 report.conforming.to_string(),
@@ -65,10 +63,11 @@ pub(crate) fn render(run_id: &str, report: &SniaReport) -> String {
                 percentile(99.9),
                 percentile(99.99),
                 whole(latency.max_ns),
-            ];
-            out.push_str(&fields.join(","));
-            out.push('\n');
+            ]);
         }
     }
-    out
+    Records {
+        columns: &COLUMNS,
+        rows,
+    }
 }

@@ -40,7 +40,7 @@ pub struct SniaOptions {
 }
 
 /// Block sizes that a test of the standard uses, largest first.
-pub fn blocks(test: SniaTest) -> &'static [u64] {
+pub(super) fn blocks(test: SniaTest) -> &'static [u64] {
     match test {
         SniaTest::Iops => &[
             1 << 20,
