@@ -6,7 +6,7 @@ use fathom_model::diagnosis::Calibration;
 use fathom_model::run::{RunRecord, RunState, TrialRecord};
 use fathom_model::workload::OpMix;
 
-use super::{CALIBRATION, CalibrationConductor, calibration_of};
+use super::{CALIBRATION, CalibrationConductor, NoCalibration, calibration_of};
 
 /// A volume as it answers: operations per second for a depth and a pace, in the
 /// trial with this number.
@@ -46,7 +46,7 @@ fn calibrate(volume: Volume) -> RunRecord {
     record
 }
 
-fn found(record: &RunRecord) -> Result<Calibration, String> {
+fn found(record: &RunRecord) -> Result<Calibration, NoCalibration> {
     calibration_of(&crate::judge(record), Some(record))
 }
 
@@ -127,9 +127,12 @@ fn what_others_did_meanwhile_is_part_of_what_the_volume_gives() {
 fn what_ended_early_or_is_something_else_is_no_calibration() {
     let mut record = calibrate(|_, asked, _| asked.unwrap_or(1_000.0));
     record.meta.state = RunState::Interrupted;
-    assert!(found(&record).unwrap_err().contains("did not measure all"));
+    assert!(matches!(
+        found(&record),
+        Err(NoCalibration::Incomplete { .. })
+    ));
     record.meta.schedule.name = "quick".to_owned();
-    assert!(found(&record).unwrap_err().contains("is no calibration"));
+    assert!(matches!(found(&record), Err(NoCalibration::OtherRun(_))));
     // A volume that does nothing.
     let idle = calibrate(|_, _, _| 0.0);
     assert!(found(&idle).is_err());

@@ -11,23 +11,55 @@ use fathom_rules::method::calibration::{KEPT, OTHERS, THRESHOLD as PACE, WHOLE_B
 /// Name of the plan, by which a stored run is known to be a calibration.
 pub const CALIBRATION: &str = "calibrate";
 
+/// Why a run says nothing of its volume.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoCalibration {
+    /// It measured something else.
+    #[error("run {0} is no calibration")]
+    OtherRun(String),
+    /// It ended before all was measured.
+    #[error("run {run} did not measure all: {why}")]
+    Incomplete {
+        /// Its id.
+        run: String,
+        /// Why it ended.
+        why: String,
+    },
+    /// Findings speak against every trial.
+    #[error(
+        "nothing of run {run} can be believed ({}); `fathom runs show {run}` says why",
+        .findings.join(", ")
+    )]
+    NotTrusted {
+        /// Its id.
+        run: String,
+        /// Ids of the findings.
+        findings: Vec<String>,
+    },
+}
+
 /// What a judged run says of its volume. `record` is the same run with what was
 /// observed beside it; without, others on the device are not known.
 ///
 /// # Errors
-/// It is no calibration, or not a whole one, or nothing of it can be believed;
-/// in words.
-pub fn calibration_of(run: &JudgedRun, record: Option<&RunRecord>) -> Result<Calibration, String> {
+/// It is no calibration, or not a whole one, or nothing of it can be believed.
+pub fn calibration_of(
+    run: &JudgedRun,
+    record: Option<&RunRecord>,
+) -> Result<Calibration, NoCalibration> {
     let id = &run.run.id;
     if run.run.name != CALIBRATION {
-        return Err(format!("run {id} is no calibration"));
+        return Err(NoCalibration::OtherRun(id.clone()));
     }
     let complete = |trial: &&JudgedTrial| trial.state == RunState::Complete;
     let mut paced = run.trials.iter().filter(complete);
     let paced = paced.rfind(|trial| trial.workload.rate.is_some());
     let Some(paced) = paced.filter(|_| run.run.state == RunState::Complete) else {
         let why = run.run.reason.as_deref().unwrap_or("it ended early");
-        return Err(format!("run {id} did not measure all: {why}"));
+        return Err(NoCalibration::Incomplete {
+            run: id.clone(),
+            why: why.to_owned(),
+        });
     };
     let closed = run.trials.iter().filter(complete);
     let closed = closed.filter(|trial| trial.workload.rate.is_none());
@@ -36,11 +68,10 @@ pub fn calibration_of(run: &JudgedRun, record: Option<&RunRecord>) -> Result<Cal
     let Some(cap) = found.filter(|trial| trial_rate(trial) > 0.0) else {
         let invalid = run.verdict.findings.iter();
         let invalid = invalid.filter(|f| f.status == FindingStatus::Invalid);
-        let reasons = invalid.map(|f| f.id.as_str());
-        return Err(format!(
-            "nothing of run {id} can be believed ({}); `fathom runs show {id}` says why",
-            reasons.collect::<Vec<_>>().join(", ")
-        ));
+        return Err(NoCalibration::NotTrusted {
+            run: id.clone(),
+            findings: invalid.map(|f| f.id.clone()).collect(),
+        });
     };
     let asked = paced.workload.rate.map_or(0.0, |rate| rate.per_second);
     let pace_kept = trial_rate(paced) >= KEPT * asked;

@@ -7,9 +7,11 @@
 
 mod conductor;
 mod judge;
+mod plan;
 
 #[cfg(test)]
 mod calibrate_tests;
 
 pub use conductor::CalibrationConductor;
-pub use judge::{CALIBRATION, calibration_of};
+pub use judge::{CALIBRATION, NoCalibration, calibration_of};
+pub use plan::{CalibrationPlan, FileTooSmall, LoadShape, check_size};

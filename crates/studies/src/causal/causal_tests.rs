@@ -1,6 +1,10 @@
+use std::convert::Infallible;
+
+use fathom_model::diagnosis::{Answer, CausalTest, Diagnosis, Shortage};
 use fathom_model::rng::Rng;
 use proptest::prelude::{prop_assert_eq, proptest};
 
+use super::conductor::order;
 use super::*;
 
 /// An application whose progress is known for a volume of a size, under a
@@ -50,13 +54,15 @@ impl Simulated {
 }
 
 impl Experiment for Simulated {
-    fn limit(&mut self, on: bool) -> Result<(), String> {
+    type Error = Infallible;
+
+    fn limit(&mut self, on: bool) -> Result<(), Infallible> {
         self.changes.push(on);
         self.limited = on;
         Ok(())
     }
 
-    fn progress(&mut self) -> Result<f64, String> {
+    fn progress(&mut self) -> Result<f64, Infallible> {
         Ok(self.progress)
     }
 
@@ -194,15 +200,17 @@ fn a_test_that_ends_early_takes_the_limit_off_and_says_nothing() {
 struct Failing(u32, bool);
 
 impl Experiment for Failing {
-    fn limit(&mut self, on: bool) -> Result<(), String> {
+    type Error = &'static str;
+
+    fn limit(&mut self, on: bool) -> Result<(), Self::Error> {
         self.1 = on;
         Ok(())
     }
 
-    fn progress(&mut self) -> Result<f64, String> {
+    fn progress(&mut self) -> Result<f64, Self::Error> {
         self.0 += 1;
         match self.0 {
-            10 => Err("gone".to_owned()),
+            10 => Err("gone"),
             n => Ok(f64::from(n)),
         }
     }
@@ -223,7 +231,8 @@ impl Experiment for Failing {
 #[test]
 fn a_failure_takes_the_limit_off() {
     let mut failing = Failing(0, false);
-    assert_eq!(experiment(&design(1), &mut failing), Err("gone".to_owned()));
+    let ended = experiment(&design(1), &mut failing);
+    assert_eq!(ended, Err(ExperimentError::Application("gone")));
     assert!(!failing.1);
 }
 
@@ -234,7 +243,7 @@ fn the_test_decides_what_the_recording_does_not() {
         limiter,
         evidence: vec!["a".to_owned(), "b".to_owned(), "c".to_owned()],
         settle: vec!["d".to_owned()],
-        ..crate::diagnose(&crate::recording::Recording::default(), |_| None)
+        ..fathom_diagnose::diagnose(&fathom_diagnose::recording::Recording::default(), |_| None)
     };
     let with = |before: Diagnosis, effect: f64| {
         let after = with_causal(before, tested(2, Simulated::new(2, effect)));

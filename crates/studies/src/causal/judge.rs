@@ -1,67 +1,11 @@
-//! A test with a smaller volume: does the application slow down with it?
-//!
-//! A limit at a share below what the volume can give is put on and taken off in
-//! blocks of four parts, ABBA or BAAB by chance: a drift that is straight over a
-//! block hits both sides alike, and nothing periodic keeps in step. Each block
-//! gives one difference; their mean is the effect, with a t interval over the
-//! blocks, which are far enough apart to be taken as independent (the tests hold
-//! that against noise that is not).
-//!
-//! The limit is below the *ceiling*, never below what the application happens to
-//! do: a limit below its use holds back any application, also one that the
-//! storage did not.
+//! What the test says of the bottleneck.
 
 use fathom_model::diagnosis::{Answer, CausalTest, Diagnosis, Shortage};
-use fathom_model::rng::Rng;
-use fathom_rules::diagnosis::smaller_volume::{
-    LEAST_BLOCKS, SETTLE_MOST_SECONDS, SETTLE_SHARE, THRESHOLD as MATTERS,
-};
+use fathom_rules::diagnosis::smaller_volume::{LEAST_BLOCKS, THRESHOLD as MATTERS};
 use fathom_stats::moments::{Moments, mean};
 use fathom_stats::student::student_975;
 
-/// How the test is made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CausalDesign {
-    /// Blocks of four parts, at least [`LEAST_BLOCKS`].
-    pub blocks: u32,
-    /// Length of a part in seconds.
-    pub part_seconds: f64,
-    /// By how much the volume is made smaller, above 0 and below 1.
-    pub throttle: f64,
-    /// Of the order of parts.
-    pub seed: u64,
-}
-
-/// An application and the limit on its volume.
-pub trait Experiment {
-    /// Puts the limit on or takes it off: once for each part, and at the end.
-    ///
-    /// # Errors
-    /// It could not be changed; in words.
-    fn limit(&mut self, on: bool) -> Result<(), String>;
-    /// How far the application has come: a number that only grows.
-    ///
-    /// # Errors
-    /// It could not be read; in words.
-    fn progress(&mut self) -> Result<f64, String>;
-    /// Operations of the application on the volume so far, where they are
-    /// counted.
-    fn operations(&mut self) -> Option<f64>;
-    /// Seconds since some moment.
-    fn now_seconds(&mut self) -> f64;
-    /// Waits. False when the test is to end.
-    fn wait(&mut self, seconds: f64) -> bool;
-}
-
-/// What was seen in one part.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Part {
-    limited: bool,
-    /// Progress per second.
-    progress: f64,
-    /// Operations per second.
-    operations: Option<f64>,
-}
+use super::part::{CausalDesign, Part};
 
 /// What was seen in all whole blocks.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,60 +18,7 @@ pub struct CausalEffect {
     pub operations: Option<f64>,
 }
 
-/// Whether each part is limited, in order.
-fn order(design: &CausalDesign) -> Vec<bool> {
-    let mut rng = Rng::new(design.seed);
-    let block = |_| match rng.next_u64() & 1 {
-        0 => [false, true, true, false],
-        _ => [true, false, false, true],
-    };
-    (0..design.blocks).flat_map(block).collect()
-}
-
-/// Makes the test, or as much of it as there is time for. The limit is off
-/// at the end, whatever happens in between.
-///
-/// # Errors
-/// What the experiment says.
-pub fn experiment(design: &CausalDesign, on: &mut dyn Experiment) -> Result<CausalEffect, String> {
-    let parts = carry_out(design, on);
-    let off = on.limit(false);
-    let parts = parts?;
-    off?;
-    Ok(effect(&parts))
-}
-
-fn carry_out(design: &CausalDesign, on: &mut dyn Experiment) -> Result<Vec<Part>, String> {
-    let order = order(design);
-    let settle = (SETTLE_SHARE * design.part_seconds).min(SETTLE_MOST_SECONDS);
-    let mut parts = Vec::new();
-    for limited in order {
-        on.limit(limited)?;
-        if !on.wait(settle) {
-            break;
-        }
-        let (from, before, operations) = (on.now_seconds(), on.progress()?, on.operations());
-        if !on.wait(design.part_seconds - settle) {
-            break;
-        }
-        // In the order of the first reading, so that both take as long.
-        let (to, after, then) = (on.now_seconds(), on.progress()?, on.operations());
-        let seconds = to - from;
-        if seconds <= 0.0 {
-            return Err("the clock stood still during the test".to_owned());
-        }
-        parts.push(Part {
-            limited,
-            progress: (after - before).max(0.0) / seconds,
-            operations: operations
-                .zip(then)
-                .map(|(before, then)| (then - before).max(0.0) / seconds),
-        });
-    }
-    Ok(parts)
-}
-
-fn effect(parts: &[Part]) -> CausalEffect {
+pub(super) fn effect(parts: &[Part]) -> CausalEffect {
     let blocks = parts.chunks_exact(4);
     let progress: Option<Vec<f64>> = differences(parts, |part| Some(part.progress));
     let operations = differences(parts, |part| part.operations);
@@ -272,7 +163,3 @@ pub fn with_causal(mut diagnosis: Diagnosis, test: CausalTest) -> Diagnosis {
     diagnosis.causal = Some(test);
     diagnosis
 }
-
-#[cfg(test)]
-#[path = "causal_tests.rs"]
-mod tests;
