@@ -1,12 +1,11 @@
 //! The figures of both tools in the same units and with the same rules.
 
+use fathom_analysis::judgement::{Trial, add, data_kinds};
 use fathom_model::crosscheck::CrossFigure;
 use fathom_model::estimate::Unit;
 use fathom_model::histogram::Histogram;
 use fathom_model::op::OpKind;
 use fathom_stats::order_statistics::least_samples;
-
-use crate::trial::{Trial, add, data_kinds};
 
 /// A figure of one kind of operation, or of all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,38 +14,54 @@ pub(super) struct Which {
     pub(super) op: Option<OpKind>,
 }
 
+/// Why a side has no such figure.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub(super) enum NoFigure {
+    #[error("no CPU time is known")]
+    CpuTime,
+    #[error("no mean is stated")]
+    Mean,
+    #[error("no operation succeeded")]
+    Operations,
+    /// A percentile that the operations do not carry.
+    #[error("p{percent} needs {needed:.0} operations in each trial; one has {had}")]
+    TooFew { percent: f64, needed: f64, had: f64 },
+    #[error("not stated")]
+    Percentile,
+}
+
 /// What one tool gave in one trial.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct CrossSide {
+pub(super) struct CrossSide {
     /// Data operations per second.
-    pub ops_per_second: f64,
+    pub(super) ops_per_second: f64,
     /// Bytes per second.
-    pub bytes_per_second: f64,
+    pub(super) bytes_per_second: f64,
     /// CPU time per data operation.
-    pub cpu_ns_per_op: Option<f64>,
+    pub(super) cpu_ns_per_op: Option<f64>,
     /// CPU time of all workers over the time that they ran.
-    pub cpu_share: Option<f64>,
+    pub(super) cpu_share: Option<f64>,
     /// The kinds of operations that succeeded.
-    pub kinds: Vec<CrossKind>,
+    pub(super) kinds: Vec<CrossKind>,
     /// Mean time from preparation to the return of submission, where stated.
-    pub submission_ns: Option<f64>,
+    pub(super) submission_ns: Option<f64>,
     /// Operations that failed.
-    pub failures: f64,
+    pub(super) failures: f64,
     /// Error number with which the tool ended; 0 is none.
-    pub error: Option<i64>,
+    pub(super) error: Option<i64>,
 }
 
 /// One kind of data operation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CrossKind {
+pub(super) struct CrossKind {
     /// Which.
-    pub kind: OpKind,
+    pub(super) kind: OpKind,
     /// How many of them have a latency.
-    pub count: f64,
+    pub(super) count: f64,
     /// Mean latency.
-    pub mean_ns: Option<f64>,
+    pub(super) mean_ns: Option<f64>,
     /// Percent and nanoseconds.
-    pub percentiles: Vec<(f64, f64)>,
+    pub(super) percentiles: Vec<(f64, f64)>,
 }
 
 impl Which {
@@ -55,7 +70,7 @@ impl Which {
         Which { figure, op: None }
     }
 
-    /// What the issue is: the rate and the tail.
+    /// The rate and the tail decide, the rest stands beside them.
     pub(super) fn decides(self) -> bool {
         matches!(
             self.figure,
@@ -72,45 +87,44 @@ impl Which {
     }
 
     /// The figure of a side, or why there is none.
-    pub(super) fn of(self, side: &CrossSide) -> Result<f64, String> {
+    pub(super) fn of(self, side: &CrossSide) -> Result<f64, NoFigure> {
         let value = match self.figure {
             CrossFigure::OpsPerSecond => side.ops_per_second,
             CrossFigure::BytesPerSecond => side.bytes_per_second,
-            CrossFigure::CpuPerOp => side.cpu_ns_per_op.ok_or("no CPU time is known")?,
-            CrossFigure::LatencyMean => self.kind(side)?.mean_ns.ok_or("no mean is stated")?,
+            CrossFigure::CpuPerOp => side.cpu_ns_per_op.ok_or(NoFigure::CpuTime)?,
+            CrossFigure::LatencyMean => self.kind(side)?.mean_ns.ok_or(NoFigure::Mean)?,
             CrossFigure::LatencyP50 => self.percentile(side, 50.0)?,
             CrossFigure::LatencyP99 => self.percentile(side, 99.0)?,
             CrossFigure::LatencyP999 => self.percentile(side, 99.9)?,
         };
         match value.is_finite() && value > 0.0 {
             true => Ok(value),
-            false => Err("no operation succeeded".to_owned()),
+            false => Err(NoFigure::Operations),
         }
     }
 
-    fn kind(self, side: &CrossSide) -> Result<&CrossKind, String> {
+    fn kind(self, side: &CrossSide) -> Result<&CrossKind, NoFigure> {
         let found = side.kinds.iter().find(|k| Some(k.kind) == self.op);
-        found.ok_or_else(|| "no operation succeeded".to_owned())
+        found.ok_or(NoFigure::Operations)
     }
 
     /// A percentile of enough operations. That they come in clusters is in the
     /// spread of the pairs.
-    fn percentile(self, side: &CrossSide, percent: f64) -> Result<f64, String> {
+    fn percentile(self, side: &CrossSide, percent: f64) -> Result<f64, NoFigure> {
         let kind = self.kind(side)?;
         let needed = least_samples(percent / 100.0);
         if kind.count < needed {
-            return Err(format!(
-                "p{percent} needs {needed:.0} operations in each trial; one has {}",
-                kind.count
-            ));
+            return Err(NoFigure::TooFew {
+                percent,
+                needed,
+                had: kind.count,
+            });
         }
         let found = kind
             .percentiles
             .iter()
             .find(|(p, _)| (p - percent).abs() < 1e-6);
-        found
-            .map(|(_, ns)| *ns)
-            .ok_or_else(|| "not stated".to_owned())
+        found.map(|(_, ns)| *ns).ok_or(NoFigure::Percentile)
     }
 }
 

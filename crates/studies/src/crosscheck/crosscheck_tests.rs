@@ -1,8 +1,14 @@
-use fathom_model::Workload;
-use fathom_model::run::RunRecord;
+//! Pairs whose truth is known.
 
-use super::*;
-use crate::test_records::{RecordBuilder, run_of};
+use fathom_analysis::judgement::Trial;
+use fathom_analysis::test_records::{RecordBuilder, run_of};
+use fathom_model::crosscheck::{Agreement, ComparedFigure, CrossFigure, CrosscheckRow};
+use fathom_model::run::{RunRecord, RunState};
+use fathom_model::{OpKind, Workload};
+
+use super::compare::{CrossMargins, crosscheck_rows};
+use super::figures::{CrossKind, CrossSide};
+use super::row::{CrossPair, CrossRow};
 
 const MARGINS: CrossMargins = CrossMargins {
     rate_percent: 3.0,

@@ -1,55 +1,24 @@
-//! fathom and another tool on the same workload in turns: do they agree?
+//! From pairs of trials to agreement, figure by figure.
 //!
 //! Each pair gives the log ratio of a figure. Two tools *agree* when two
 //! one-sided tests prove the ratio to lie within the margin, and *differ* when
 //! a test proves it to lie beyond; a ratio that is proved to be small but not
 //! zero is agreement. `docs/decisions/0015-crosscheck.md` has the reasons.
 
-mod causes;
-mod decide;
-mod figures;
-
+use fathom_analysis::judgement::Trial;
+use fathom_analysis::pairs::{self, Difference, Effect, order_level};
 use fathom_model::crosscheck::{Agreement, ComparedFigure, CrossFigure, CrosscheckRow, FigurePair};
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::fingerprint::Fingerprint;
 use fathom_model::op::OpKind;
-use fathom_model::run::{RunState, TrialRecord};
+use fathom_model::run::RunState;
 use fathom_rules::method::crosscheck::BUCKET_ERROR;
 use fathom_stats::moments::mean;
 
-use self::decide::{Test, decide};
-use self::figures::Which;
-pub use self::figures::{CrossKind, CrossSide};
-use crate::comparison::effect::Effect;
-use crate::comparison::order_level;
-use crate::comparison::paired::{self, Difference};
-use crate::trial::Trial;
-
-/// One pair of trials. Either may be missing.
-#[derive(Debug, Clone, Copy)]
-pub struct CrossPair<'a> {
-    /// Number of the pair, from 0.
-    pub pair: u32,
-    /// The other tool ran before fathom.
-    pub peer_first: bool,
-    /// fathom's trial.
-    pub fathom: Option<&'a TrialRecord>,
-    /// What the other tool gave.
-    pub peer: Option<&'a CrossSide>,
-}
-
-/// All pairs of one workload on one target.
-#[derive(Debug, Clone)]
-pub struct CrossRow<'a> {
-    /// What it is called.
-    pub label: String,
-    /// What was measured.
-    pub target: String,
-    /// What the other tool is known to do otherwise, in words.
-    pub differences: Vec<String>,
-    /// The pairs in order.
-    pub pairs: Vec<CrossPair<'a>>,
-}
+use super::causes;
+use super::decide::{self, Test, decide};
+use super::figures::{CrossSide, Which};
+use super::row::{CrossPair, CrossRow, WholePair};
 
 /// Within so many percent figures agree.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,13 +31,12 @@ pub struct CrossMargins {
 
 /// A row whose trials are numbers.
 struct Measured {
-    /// Number, order, fathom, peer.
-    pairs: Vec<(u32, bool, CrossSide, CrossSide)>,
+    pairs: Vec<WholePair>,
     which: Vec<Which>,
 }
 
 /// Compares every figure of every row, and folds the rows.
-pub fn crosscheck_rows(
+pub(super) fn crosscheck_rows(
     rows: &[CrossRow<'_>],
     host: &Fingerprint,
     margins: CrossMargins,
@@ -127,13 +95,19 @@ fn measured(row: &CrossRow<'_>, host: &Fingerprint) -> Measured {
         let record = pair.fathom.filter(|r| r.state == RunState::Complete)?;
         let peer = pair.peer.filter(|peer| peer.error.unwrap_or(0) == 0)?;
         let fathom = CrossSide::of_trial(&Trial::new(record, host));
-        Some((pair.pair, pair.peer_first, fathom, peer.clone()))
+        Some(WholePair {
+            pair: pair.pair,
+            peer_first: pair.peer_first,
+            fathom,
+            peer: peer.clone(),
+        })
     };
-    let pairs: Vec<(u32, bool, CrossSide, CrossSide)> =
-        row.pairs.iter().filter_map(whole).collect();
+    let pairs: Vec<WholePair> = row.pairs.iter().filter_map(whole).collect();
     let kinds = OpKind::ALL.into_iter().filter(|kind| {
         let has = |side: &CrossSide| side.kinds.iter().any(|k| k.kind == *kind && k.count > 0.0);
-        pairs.iter().any(|(_, _, a, b)| has(a) && has(b))
+        pairs
+            .iter()
+            .any(|pair| has(&pair.fathom) && has(&pair.peer))
     });
     let mut which = vec![
         Which::all(CrossFigure::OpsPerSecond),
@@ -156,12 +130,12 @@ fn measured(row: &CrossRow<'_>, host: &Fingerprint) -> Measured {
 }
 
 fn pairs_of(row: &Measured, which: Which) -> Vec<FigurePair> {
-    let each = row.pairs.iter().filter_map(|(pair, peer_first, a, b)| {
+    let each = row.pairs.iter().filter_map(|whole| {
         Some(FigurePair {
-            pair: *pair,
-            peer_first: *peer_first,
-            fathom: which.of(a).ok()?,
-            peer: which.of(b).ok()?,
+            pair: whole.pair,
+            peer_first: whole.peer_first,
+            fathom: which.of(&whole.fathom).ok()?,
+            peer: which.of(&whole.peer).ok()?,
         })
     });
     each.collect()
@@ -178,8 +152,9 @@ fn tests(row: &Measured, margins: CrossMargins) -> Vec<Test> {
             })
             .filter(|d| d.log_ratio.is_finite())
             .collect();
-        let (effect, _) = paired::effect(&differences, order_level());
-        let mut sides = row.pairs.iter().flat_map(|(_, _, a, b)| [a, b]);
+        let (effect, _) = pairs::effect(&differences, order_level());
+        let whole = row.pairs.iter();
+        let mut sides = whole.flat_map(|pair| [&pair.fathom, &pair.peer]);
         let reason = sides.find_map(|side| which.of(side).err());
         let margin_percent = match which.figure.is_rate() {
             true => margins.rate_percent,
@@ -189,7 +164,10 @@ fn tests(row: &Measured, margins: CrossMargins) -> Vec<Test> {
             which: *which,
             effect: effect.map(|effect| widened(*which, effect)),
             margin_percent,
-            reason: reason.unwrap_or_else(|| "fewer than two whole pairs".to_owned()),
+            reason: match reason {
+                Some(reason) => reason.to_string(),
+                None => "fewer than two whole pairs".to_owned(),
+            },
         }
     };
     row.which.iter().map(test).collect()
@@ -268,7 +246,3 @@ fn remarks(row: &CrossRow<'_>) -> Vec<String> {
     }
     remarks
 }
-
-#[cfg(test)]
-#[path = "crosscheck_tests.rs"]
-mod tests;

@@ -5,16 +5,12 @@
 //! for the deciding figures of all rows by Holm's procedure at 5 %, and for
 //! the others apart, again at 5 %.
 
+use fathom_analysis::pairs::{Effect, LEAST_PAIRS, Margin, holm};
 use fathom_model::crosscheck::Agreement;
-use fathom_rules::method::crosscheck::THRESHOLD as LEVEL;
+use fathom_rules::method::crosscheck::{MOST_PAIRS, THRESHOLD as LEVEL};
 use fathom_stats::student::{above, quantile};
 
 use super::figures::Which;
-use crate::comparison::effect::{Effect, Margin};
-use crate::comparison::{LEAST_PAIRS, holm};
-
-/// More pairs are not asked for.
-const MOST_PAIRS: usize = 1000;
 
 /// A figure that is to be tested.
 #[derive(Debug, Clone)]

@@ -1,11 +1,11 @@
 //! A job of another tool as one side of a cross-check.
 
-use fathom_analysis::{CrossKind, CrossSide};
+use fathom_compat::results::{ResultDirection, ResultJob};
 
-use super::{ResultDirection, ResultJob};
+use super::figures::{CrossKind, CrossSide};
 
 /// The figures of a job, as the tool states them.
-pub fn cross_side(job: &ResultJob) -> CrossSide {
+pub(super) fn cross_side(job: &ResultJob) -> CrossSide {
     let sum = |of: fn(&ResultDirection) -> Option<f64>| -> f64 {
         job.directions.iter().filter_map(of).sum()
     };
@@ -54,10 +54,10 @@ fn kind_of_direction(direction: &ResultDirection) -> Option<CrossKind> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_compat::results::ResultLatency;
     use fathom_model::OpKind;
 
     use super::*;
-    use crate::results::ResultLatency;
 
     #[test]
     fn submission_and_cpu_are_means_over_all_operations() {

@@ -8,15 +8,13 @@ use fathom_model::workload::{CacheMode, Workload};
 use fathom_rules::method::crosscheck::{BUSY, COSTLIER, SUBMISSION};
 use fathom_stats::moments::mean;
 
-use super::CrossRow;
 use super::figures::CrossSide;
-
-type Pair = (u32, bool, CrossSide, CrossSide);
+use super::row::{CrossRow, WholePair};
 
 /// In words, the most likely first.
 pub(super) fn causes(
     row: &CrossRow<'_>,
-    pairs: &[Pair],
+    pairs: &[WholePair],
     figures: &[ComparedFigure],
 ) -> Vec<String> {
     let mut causes = Vec::new();
@@ -33,17 +31,17 @@ pub(super) fn causes(
 }
 
 /// The mean over the pairs that have the value.
-fn mean_over(pairs: &[Pair], value: impl Fn(&Pair) -> Option<f64>) -> Option<f64> {
+fn mean_over(pairs: &[WholePair], value: impl Fn(&WholePair) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = pairs.iter().filter_map(value).collect();
     mean(&values)
 }
 
 /// A tool that uses all of its CPU time measures itself.
-fn busy(pairs: &[Pair]) -> Option<String> {
-    let fathom = mean_over(pairs, |p| p.2.cpu_share)?;
-    let fio = mean_over(pairs, |p| p.3.cpu_share)?;
-    let cost = |side: fn(&Pair) -> &CrossSide| mean_over(pairs, |p| side(p).cpu_ns_per_op);
-    let (ours, theirs) = (cost(|p| &p.2)?, cost(|p| &p.3)?);
+fn busy(pairs: &[WholePair]) -> Option<String> {
+    let fathom = mean_over(pairs, |p| p.fathom.cpu_share)?;
+    let fio = mean_over(pairs, |p| p.peer.cpu_share)?;
+    let cost = |side: fn(&WholePair) -> &CrossSide| mean_over(pairs, |p| side(p).cpu_ns_per_op);
+    let (ours, theirs) = (cost(|p| &p.fathom)?, cost(|p| &p.peer)?);
     let words = format!(
         "fathom's workers used {:.0} % of their CPU time ({} per operation), fio's jobs {:.0} % \
          ({})",
@@ -63,9 +61,9 @@ fn busy(pairs: &[Pair]) -> Option<String> {
 }
 
 /// What fio spends between preparing an operation and handing it over.
-fn submission(pairs: &[Pair], figures: &[ComparedFigure]) -> Option<String> {
+fn submission(pairs: &[WholePair], figures: &[ComparedFigure]) -> Option<String> {
     use fathom_model::crosscheck::CrossFigure::LatencyMean;
-    let spent = mean_over(pairs, |p| p.3.submission_ns)?;
+    let spent = mean_over(pairs, |p| p.peer.submission_ns)?;
     let means = figures.iter().filter(|f| f.figure == LatencyMean);
     let whole = means.filter_map(|f| f.peer.value).fold(0.0, f64::max);
     (whole > 0.0 && spent / whole >= SUBMISSION).then(|| {
@@ -77,9 +75,10 @@ fn submission(pairs: &[Pair], figures: &[ComparedFigure]) -> Option<String> {
     })
 }
 
-fn failures(pairs: &[Pair]) -> Option<String> {
-    let sum = |side: fn(&Pair) -> &CrossSide| pairs.iter().map(|p| side(p).failures).sum::<f64>();
-    let (ours, theirs) = (sum(|p| &p.2), sum(|p| &p.3));
+fn failures(pairs: &[WholePair]) -> Option<String> {
+    let sum =
+        |side: fn(&WholePair) -> &CrossSide| pairs.iter().map(|p| side(p).failures).sum::<f64>();
+    let (ours, theirs) = (sum(|p| &p.fathom), sum(|p| &p.peer));
     (ours + theirs > 0.0)
         .then(|| format!("operations failed: {ours:.0} of fathom's, {theirs:.0} of fio's"))
 }
