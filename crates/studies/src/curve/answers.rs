@@ -16,7 +16,10 @@ pub(super) fn of(curve: &Curve) -> Vec<String> {
     match curve.sweep {
         Sweep::Depth => answers.push(match &curve.knee {
             Some(knee) => knee.evidence.clone(),
-            None => knee::find(&curve.points).err().unwrap_or_default(),
+            None => match knee::find(&curve.points) {
+                Ok(_) => String::new(),
+                Err(why) => why.to_string(),
+            },
         }),
         Sweep::Load => answers.extend(load(curve)),
         Sweep::Block => answers.extend(block(&curve.points)),

@@ -33,7 +33,7 @@ pub struct CurveOptions {
 
 /// Block sizes of a block curve: 512 bytes where the target takes them, then
 /// powers of two from 4 KiB to `most_bytes`.
-pub fn default_block_sizes(least_bytes: u64, most_bytes: u64) -> Vec<u64> {
+pub(super) fn default_block_sizes(least_bytes: u64, most_bytes: u64) -> Vec<u64> {
     let small = (least_bytes <= 512).then_some(512);
     let powers = (12..=30).map(|power| 1u64 << power);
     small
@@ -45,7 +45,7 @@ pub fn default_block_sizes(least_bytes: u64, most_bytes: u64) -> Vec<u64> {
 
 /// Working sets of a curve over a data set of `size_bytes`: halves of it down
 /// to 1 MiB, at most 12, ascending.
-pub fn default_working_sets(size_bytes: u64, block_bytes: u64) -> Vec<u64> {
+pub(super) fn default_working_sets(size_bytes: u64, block_bytes: u64) -> Vec<u64> {
     let least = (1u64 << 20).max(block_bytes.saturating_mul(64));
     let mut sizes: Vec<u64> = (0..12)
         .map(|halves| size_bytes >> halves)

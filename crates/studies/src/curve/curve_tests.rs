@@ -9,7 +9,8 @@ use fathom_model::verdict::Fit;
 use fathom_model::workload::Arrival;
 use fathom_model::{JudgedRun, RunRecord, Target, TrialRecord};
 
-use super::{CurveConductor, CurveOptions, default_block_sizes, default_working_sets};
+use super::arrange::{default_block_sizes, default_working_sets};
+use super::{CurveConductor, CurveOptions};
 
 /// What a made-up target does with a trial: operations per second.
 type Truth = fn(&ScheduledTrial) -> f64;

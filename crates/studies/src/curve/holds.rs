@@ -179,10 +179,21 @@ fn failed_text(point: &CurvePoint) -> String {
     if point.saturated {
         return "saturated".to_owned();
     }
+    let figures = figures(point);
     let broken = point.trials_breaking.unwrap_or(0);
-    match point.trials {
-        1 => figures(point),
-        n => format!("{}; {broken} of {n} trials break it", figures(point)),
+    let proven = point
+        .fitness
+        .as_ref()
+        .is_some_and(|f| f.outcome == Fit::NotMet);
+    let trials_in_words = trials(point.trials);
+    match broken {
+        _ if !proven && point.trials < ENOUGH_TRIALS => {
+            format!("{figures}, far beyond it, in {trials_in_words} only: not confirmed")
+        }
+        _ if point.trials == 1 => figures,
+        // Each trial by itself holds too few operations to tell.
+        0 => format!("{figures}, over {trials_in_words} together"),
+        broken => format!("{figures}; {broken} of {trials_in_words} break it"),
     }
 }
 
@@ -195,5 +206,60 @@ fn trials(count: u32) -> String {
     match count {
         1 => "1 trial".to_owned(),
         n => format!("{n} trials"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::estimate::{Estimate, Unit};
+    use fathom_model::verdict::{Fitness, Limiter};
+
+    use super::*;
+
+    fn breaking(trials: u32, outcome: Fit, broken: u32) -> String {
+        failed_text(&CurvePoint {
+            row: 0,
+            label: "at 262".to_owned(),
+            depth: 1,
+            block_bytes: 4096,
+            active_bytes: 1 << 30,
+            offset_bytes: 0,
+            read_percent: 100,
+            offered_per_second: Some(262.0),
+            trials,
+            ops_per_second: Estimate::unknown(Unit::OpsPerSecond, "made up"),
+            bytes_per_second: Estimate::unknown(Unit::BytesPerSecond, "made up"),
+            latency: None,
+            lateness_p99_ns: None,
+            mean_in_flight: None,
+            saturated: false,
+            late: false,
+            validity: Validity::Caveats,
+            limiter: Limiter::Unknown,
+            fitness: Some(Fitness {
+                target: "p99<2ms".to_owned(),
+                outcome,
+                worst_ratio: Some(1.3),
+                evidence: "p99 2.55 ms".to_owned(),
+            }),
+            trials_holding: Some(0),
+            trials_breaking: Some(broken),
+            probe: false,
+        })
+    }
+
+    #[test]
+    fn what_breaks_a_target_is_never_no_trial() {
+        let unproven = breaking(2, Fit::NotProven, 0);
+        assert!(
+            unproven.ends_with("in 2 trials only: not confirmed"),
+            "{unproven}"
+        );
+        let together = breaking(3, Fit::NotProven, 0);
+        assert_eq!(together, "p99 2.55 ms, over 3 trials together");
+        assert_eq!(breaking(3, Fit::NotMet, 0), together);
+        assert_eq!(breaking(1, Fit::NotMet, 1), "p99 2.55 ms");
+        let some = breaking(3, Fit::NotProven, 2);
+        assert_eq!(some, "p99 2.55 ms; 2 of 3 trials break it");
     }
 }

@@ -13,8 +13,24 @@ use fathom_model::unit;
 use fathom_model::verdict::Validity;
 use fathom_rules::method::curve::THRESHOLD as PLATEAU;
 
+/// Why no knee is named.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub(super) enum NoKnee {
+    #[error("no knee is named: no point is trusted")]
+    NothingTrusted,
+    #[error("no knee is named: nothing was measured")]
+    NothingMeasured,
+    /// More depth might still give more.
+    #[error(
+        "no knee seen up to {} in flight: throughput still rose to {} ops/s",
+        unit::group(*.depth),
+        unit::count(*.ops_per_second)
+    )]
+    StillRises { depth: u64, ops_per_second: f64 },
+}
+
 /// The knee of the closed-loop points, or why there is none.
-pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, String> {
+pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, NoKnee> {
     let closed = || points.iter().filter(|p| p.offered_per_second.is_none());
     let mut rates: Vec<(u64, f64)> = closed()
         .filter(|p| p.validity != Validity::NotTrusted)
@@ -25,8 +41,8 @@ pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, String> {
     rates.dedup_by_key(|(depth, _)| *depth);
     let (Some(first), Some(last)) = (rates.first().copied(), rates.last().copied()) else {
         return Err(match closed().next() {
-            Some(_) => "no knee is named: no point is trusted".to_owned(),
-            None => "no knee is named: nothing was measured".to_owned(),
+            Some(_) => NoKnee::NothingTrusted,
+            None => NoKnee::NothingMeasured,
         });
     };
     let plateau = rates.iter().map(|r| r.1).fold(0.0, f64::max);
@@ -34,11 +50,10 @@ pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, String> {
     let at = reached.unwrap_or(0);
     let depth = rates[at].0;
     if last.0 < depth.saturating_mul(2) {
-        return Err(format!(
-            "no knee seen up to {} in flight: throughput still rose to {} ops/s",
-            unit::group(last.0),
-            unit::count(plateau)
-        ));
+        return Err(NoKnee::StillRises {
+            depth: last.0,
+            ops_per_second: plateau,
+        });
     }
     let cross = plateau / (first.1 / first.0 as f64);
     let above = at.checked_sub(1).map(|before| rates[before].0);

@@ -11,6 +11,7 @@ mod holds;
 mod judge;
 mod knee;
 mod levels;
+mod plan;
 mod point;
 mod search;
 mod series;
@@ -23,11 +24,12 @@ mod curve_tests;
 
 use fathom_model::JudgedRun;
 use fathom_model::run::RunRecord;
-use fathom_model::schedule::Purpose;
+use fathom_model::schedule::{Purpose, Schedule};
 use fathom_model::view::View;
 
-pub use arrange::{CurveOptions, default_block_sizes, default_working_sets};
+pub use arrange::CurveOptions;
 pub use conductor::CurveConductor;
+pub use plan::{CurveError, DataRoom, Swept, TargetLook, fill_in, options, refuse_conflict};
 
 use crate::study::Study;
 
@@ -35,8 +37,8 @@ use crate::study::Study;
 pub(crate) struct CurveStudy;
 
 impl Study for CurveStudy {
-    fn owns(&self, purpose: &Purpose) -> bool {
-        matches!(purpose, Purpose::Curve { .. })
+    fn owns(&self, schedule: &Schedule) -> bool {
+        matches!(schedule.purpose, Purpose::Curve { .. })
     }
 
     fn judge(&self, run: &mut JudgedRun, _: &RunRecord) {

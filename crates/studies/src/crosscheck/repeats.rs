@@ -7,14 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use fathom_observe::{CpuTicks, parse_cpu_ticks};
-
-/// What the CPUs of this host did so far; `None` where that cannot be read.
-pub(super) fn cpu_ticks() -> Option<CpuTicks> {
-    let text = std::fs::read_to_string("/proc/stat").ok()?;
-    parse_cpu_ticks(&text, &mut Vec::new())
-}
-
 /// Which pairs count, and which are measured again.
 pub(super) struct Repeats {
     /// Share of the CPUs that may be stolen.
@@ -51,12 +43,11 @@ impl Repeats {
         }
     }
 
-    /// What the CPUs did during one trial of a pair.
-    pub(super) fn trial(&mut self, row: usize, pair: u32, did: CpuTicks) {
+    /// The share of the CPUs that was stolen during one trial of a pair.
+    pub(super) fn trial(&mut self, row: usize, pair: u32, share: f64) {
         let Some(row) = self.rows.get_mut(row) else {
             return;
         };
-        let share = did.steal as f64 / did.total().max(1) as f64;
         let pair = row.pairs.entry(pair).or_default();
         pair.stolen = pair.stolen.max(share);
     }
@@ -118,27 +109,18 @@ impl Repeats {
 mod tests {
     use super::*;
 
-    fn did(steal: u64) -> CpuTicks {
-        CpuTicks {
-            user: 100,
-            idle: 100 - steal,
-            steal,
-            ..CpuTicks::default()
-        }
-    }
-
     #[test]
     fn a_disturbed_pair_is_repeated_in_its_own_order() {
         let mut repeats = Repeats::new(1, 4, 0.02);
         for pair in 0..4 {
-            repeats.trial(0, pair, did(0));
-            repeats.trial(0, pair, did(if pair == 1 { 10 } else { 4 }));
+            repeats.trial(0, pair, 0.0);
+            repeats.trial(0, pair, if pair == 1 { 0.05 } else { 0.02 });
         }
         assert_eq!(repeats.again(0, 0), None, "2 % may be taken");
         assert_eq!(repeats.again(0, 1), Some(5), "odd: fio is the first");
         assert!(repeats.is_aside(0, 1) && !repeats.is_aside(0, 0));
         assert_eq!(repeats.again(0, 2), None);
-        repeats.trial(0, 5, did(0));
+        repeats.trial(0, 5, 0.0);
         assert_eq!(repeats.again(0, 5), None);
         let remark = repeats.remark(0).unwrap();
         assert!(
@@ -153,7 +135,7 @@ mod tests {
         let mut repeats = Repeats::new(2, 2, 0.0);
         let (mut pair, mut made) = (0, 0);
         loop {
-            repeats.trial(1, pair, did(50));
+            repeats.trial(1, pair, 0.25);
             match repeats.again(1, pair) {
                 Some(next) => (pair, made) = (next, made + 1),
                 None => break,
