@@ -24,7 +24,7 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
     let bytes: Vec<&Estimate> = data().map(|op| &op.bytes_per_second).collect();
     let lateness = trials.iter().filter_map(|t| {
         let lateness = t.summary.lateness.as_ref()?;
-        percentile(lateness, 99.0).value
+        lateness.percentile(99.0).value
     });
     let in_flight: Vec<f64> = trials
         .iter()
@@ -98,7 +98,7 @@ fn worst_tail(ops: &[OpSummary]) -> Option<CurveLatency> {
     let all = ops.iter().filter(|op| op.kind.is_data() && op.ops > 0);
     let tail = |op: &&OpSummary| {
         let latency = first(op);
-        let p99 = percentile(latency, 99.0).value;
+        let p99 = latency.percentile(99.0).value;
         p99.or(latency.mean_ns.value).unwrap_or(0.0)
     };
     let op = all.max_by(|a, b| tail(a).total_cmp(&tail(b)))?;
@@ -107,22 +107,13 @@ fn worst_tail(ops: &[OpSummary]) -> Option<CurveLatency> {
         kind: op.kind,
         response: op.response.is_some(),
         mean_ns: latency.mean_ns.clone(),
-        p50_ns: percentile(latency, 50.0),
-        p99_ns: percentile(latency, 99.0),
-        p999_ns: percentile(latency, 99.9),
+        p50_ns: latency.percentile(50.0),
+        p99_ns: latency.percentile(99.0),
+        p999_ns: latency.percentile(99.9),
         max_ns: latency.max_ns,
     })
 }
 
 fn first(op: &OpSummary) -> &LatencySummary {
     op.response.as_ref().unwrap_or(&op.service)
-}
-
-fn percentile(latency: &LatencySummary, percent: f64) -> Estimate {
-    let found = latency.percentiles.iter();
-    found
-        .filter(|p| (p.percent - percent).abs() < 1e-6)
-        .map(|p| p.latency_ns.clone())
-        .next()
-        .unwrap_or_else(|| Estimate::unknown(Unit::Nanoseconds, "not computed"))
 }

@@ -137,6 +137,15 @@ fn complete(workload: &mut DiskWorkload, slow_share: f64) {
     workload.together_over_alone = sum_of_kinds(&together)
         .zip(sum_of_kinds(&alone))
         .map(|(together, alone)| over(&together, &alone));
+    let shared = workload.shared_drives().join(", ");
+    if !shared.is_empty() {
+        let no_sum = |sum: &Estimate| {
+            let reason = format!("targets share {shared}, which would count more than once");
+            Estimate::unknown(sum.unit, reason)
+        };
+        workload.sum_alone = workload.sum_alone.as_ref().map(no_sum);
+        workload.together_over_alone = workload.together_over_alone.as_ref().map(no_sum);
+    }
     let slow: Vec<Option<SlowDisk>> = (0..workload.disks.len())
         .map(|at| slow(&workload.disks, at, slow_share))
         .collect();
@@ -287,6 +296,22 @@ mod tests {
         };
         complete(&mut workload, 0.8);
         workload
+    }
+
+    #[test]
+    fn a_drive_that_two_targets_share_is_not_added_twice() {
+        let mut disks = vec![disk("a", None, 100.0, 50.0), disk("b", None, 100.0, 50.0)];
+        for disk in &mut disks {
+            disk.drives = vec!["sda".to_owned(), "sda".to_owned()];
+        }
+        let workload = workload(disks);
+        assert_eq!(workload.shared_drives(), ["sda"]);
+        let alone = workload.sum_alone.unwrap();
+        assert_eq!(alone.value, None);
+        assert!(alone.reason.unwrap().starts_with("targets share sda"));
+        assert_eq!(workload.together_over_alone.unwrap().value, None);
+        // At once they were what the drive gave.
+        assert_eq!(workload.sum_together.unwrap().value, Some(100.0));
     }
 
     #[test]

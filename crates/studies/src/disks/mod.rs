@@ -7,7 +7,7 @@ mod view;
 
 use fathom_model::JudgedRun;
 use fathom_model::run::RunRecord;
-use fathom_model::schedule::Purpose;
+use fathom_model::schedule::{Purpose, Schedule};
 use fathom_model::view::View;
 
 pub use plan::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
@@ -19,8 +19,8 @@ use crate::study::Study;
 pub(crate) struct Disks;
 
 impl Study for Disks {
-    fn owns(&self, purpose: &Purpose) -> bool {
-        *purpose == Purpose::Disks
+    fn owns(&self, schedule: &Schedule) -> bool {
+        schedule.purpose == Purpose::Disks
     }
 
     fn judge(&self, run: &mut JudgedRun, record: &RunRecord) {

@@ -5,14 +5,9 @@
 //! flight per worker on a hard disk, 32 on an SSD; a flush after every 32 writes.
 
 use fathom_model::Target;
+use fathom_model::unit::MIB;
 use fathom_plan::{Diagnostics, Plan, PlanBuilder};
-
-const MIB: u64 = 1 << 20;
-const HDD_DEPTH: u32 = 4;
-const SSD_DEPTH: u32 = 32;
-const WRITES_PER_FLUSH: u64 = 32;
-/// More workers than this keep no disk busier.
-const WORKERS_MAX: u32 = 1024;
+use fathom_rules::method::disks::{HDD_DEPTH, SSD_DEPTH, WORKERS_MAX, WRITES_PER_FLUSH};
 
 /// What kind of disk it is, as far as the rules differ by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +102,16 @@ impl DiskWorkload {
             DiskWorkload::RandRead => "randread",
             DiskWorkload::SeqRead => "seqread",
         }
+    }
+
+    /// Those that were named; without any, whatever harms nothing on disks of which
+    /// all may be written to or not.
+    pub fn chosen(named: &[DiskWorkload], may_be_written: bool) -> Vec<DiskWorkload> {
+        let is_chosen = |workload: &DiskWorkload| match named.is_empty() {
+            true => may_be_written || !workload.writes(),
+            false => named.contains(workload),
+        };
+        DiskWorkload::ALL.into_iter().filter(is_chosen).collect()
     }
 
     /// Whether it changes what is on the disk.

@@ -3,11 +3,9 @@
 use fathom_model::schedule::Purpose;
 use fathom_model::{Schedule, ScheduledTrial, Target};
 use fathom_plan::{Diagnostics, Plan, ScheduleContext};
+use fathom_rules::method::disks::OVERHEAD_NS;
 
 use super::plan::{DiskLoad, DiskWorkload, disk_plan};
-
-/// What a trial takes besides its phases.
-const OVERHEAD_NS: u64 = 1_000_000_000;
 
 /// Which parts are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use fathom_model::disks::{DiskFigures, DiskSweep, DiskWorkload};
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::figure::{Figure, Throughput};
 use fathom_model::names::{self, mark};
-use fathom_model::view::{Column, Table, UnitText, View};
+use fathom_model::view::{Cell, Column, Table, UnitText, View};
 use fathom_model::{Validity, unit};
 
 /// The disks, and who is slow among them.
@@ -52,13 +52,13 @@ impl Known {
     }
 
     /// A row: name, model, figures alone and together and their ratio, remark.
-    fn row(self, line: &DiskLine<'_>) -> Vec<UnitText> {
+    fn row(self, line: &DiskLine<'_>) -> Vec<Cell> {
         let [alone, together, ratio] = line.figures;
         let mut cells = vec![line.name.as_str().into()];
         cells.extend(self.models.then(|| line.model.into()));
-        cells.extend(self.alone.then(|| cell(alone)));
-        cells.extend(self.together.then(|| cell(together)));
-        cells.extend((self.alone && self.together).then(|| cell(ratio)));
+        cells.extend(self.alone.then(|| cell(alone).into()));
+        cells.extend(self.together.then(|| cell(together).into()));
+        cells.extend((self.alone && self.together).then(|| cell(ratio).into()));
         cells.push(line.remark.as_str().into());
         cells
     }
@@ -85,13 +85,17 @@ fn table(workload: &DiskWorkload) -> Table {
                 workload.sum_together.as_ref(),
                 workload.together_over_alone.as_ref(),
             ],
-            remark: String::new(),
+            remark: match &workload.shared_drives()[..] {
+                [] => String::new(),
+                shared => format!("share {}", shared.join(", ")),
+            },
         });
     }
     Table {
         title: Some(title(workload)),
         columns: known.columns(),
         rows: lines.iter().map(|line| known.row(line)).collect(),
+        ..Table::default()
     }
 }
 
@@ -181,6 +185,16 @@ fn notes(sweep: &DiskSweep) -> Vec<String> {
             ));
         }
     }
+    if sweep
+        .workloads
+        .iter()
+        .any(|w| !w.shared_drives().is_empty())
+    {
+        notes.push(
+            "share: these targets lie on the same drive, so what each gives alone has no sum."
+                .to_owned(),
+        );
+    }
     if disks().any(|disk| disk.slow.is_some()) {
         notes.push(format!(
             "slow: with its whole interval below {:.0} % of the median of the other disks of its \
@@ -213,6 +227,24 @@ mod tests {
     }
 
     #[test]
+    fn the_row_of_the_sum_names_a_drive_that_is_shared() {
+        let mut disks = vec![disk("/a", 200e6), disk("/b", 200e6)];
+        for disk in &mut disks {
+            disk.drives = vec!["sda".to_owned()];
+        }
+        let workload = DiskWorkload {
+            name: "seqread".to_owned(),
+            op: OpKind::Read,
+            disks,
+            sum_alone: Some(Estimate::unknown(Unit::BytesPerSecond, "shared")),
+            sum_together: None,
+            together_over_alone: None,
+        };
+        let row = table(&workload).rows.pop().unwrap();
+        assert_eq!(row, ["sum", "n/a", "share sda"].map(Cell::from));
+    }
+
+    #[test]
     fn a_slow_disk_is_named_in_the_unit_of_the_reader() {
         let mut slow = disk("/b", 100e6);
         slow.slow = Some(SlowDisk {
@@ -234,16 +266,17 @@ mod tests {
             slow_share: 0.8,
         });
         let decimal = |text: &UnitText| text.shown(Throughput::Decimal).to_owned();
+        let words = |cell: &Cell| match cell {
+            Cell::Text(text) => decimal(text),
+            other => panic!("{other:?}"),
+        };
         assert_eq!(
             view.warnings.iter().map(decimal).collect::<Vec<_>>(),
             ["/b is slow: seqread 100 MB/s is 50 % of its only peer, 200 MB/s"]
         );
         let table = &view.tables[0];
         assert_eq!(table.title.as_ref().map(decimal).unwrap(), "seqread (MB/s)");
-        let rows = table
-            .rows
-            .iter()
-            .map(|row| row.iter().map(decimal).collect());
+        let rows = table.rows.iter().map(|row| row.iter().map(words).collect());
         let rows: Vec<Vec<String>> = rows.collect();
         assert_eq!(rows[1], ["/b", "100 ±2", "slow"]);
         assert_eq!(rows[2], ["sum", "", ""]);

@@ -7,7 +7,7 @@ mod view;
 
 use fathom_model::JudgedRun;
 use fathom_model::run::RunRecord;
-use fathom_model::schedule::Purpose;
+use fathom_model::schedule::{Purpose, Schedule};
 use fathom_model::view::View;
 
 pub use plan::enumeration_plan;
@@ -19,8 +19,8 @@ use crate::study::Study;
 pub(crate) struct Enumerate;
 
 impl Study for Enumerate {
-    fn owns(&self, purpose: &Purpose) -> bool {
-        *purpose == Purpose::Enumeration
+    fn owns(&self, schedule: &Schedule) -> bool {
+        schedule.purpose == Purpose::Enumeration
     }
 
     fn judge(&self, run: &mut JudgedRun, _: &RunRecord) {

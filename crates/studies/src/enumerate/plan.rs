@@ -3,12 +3,7 @@
 
 use fathom_model::{OpKind, Target};
 use fathom_plan::{Diagnostics, Plan, PlanBuilder};
-
-/// Entries that are listed in all for each size, within these listings.
-const ENTRIES_LISTED: u64 = 1_000_000;
-const LISTINGS: (u64, u64) = (3, 200);
-/// Keys of a page: the most that a store gives at once.
-const PAGE_KEYS: u64 = 1000;
+use fathom_rules::method::enumeration::{ENTRIES_LISTED, LISTINGS_LEAST, LISTINGS_MOST, PAGE_KEYS};
 
 /// Directories of `sizes` entries in `target`, with the caches of the host
 /// dropped before each or not; in a bucket prefixes of so many keys.
@@ -43,7 +38,7 @@ pub fn enumeration_plan(
 
 /// How often so many entries are listed.
 fn listings(entries: u64) -> u64 {
-    (ENTRIES_LISTED / entries.max(1)).clamp(LISTINGS.0, LISTINGS.1)
+    (ENTRIES_LISTED / entries.max(1)).clamp(LISTINGS_LEAST, LISTINGS_MOST)
 }
 
 /// A directory of empty files that is listed in one way.

@@ -1,14 +1,7 @@
 //! The sizes of directories or prefixes that are listed.
 
 use fathom_model::unit;
-
-/// Sizes that are named at most.
-const SIZES_MAX: usize = 40;
-/// The largest directory, and the largest prefix, unless the user names another.
-const MOST_FILES: u64 = 1_000_000;
-const MOST_KEYS: u64 = 10_000;
-/// What a file without contents takes on most file systems.
-const ENTRY_BYTES: u64 = 1024;
+use fathom_rules::method::enumeration::{ENTRY_BYTES, MOST_FILES, MOST_KEYS, SIZES_MAX};
 
 /// What is free where directories are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

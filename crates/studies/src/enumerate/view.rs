@@ -1,7 +1,7 @@
 //! Listings of growing directories, or prefixes of a bucket, as a table.
 
 use fathom_model::enumeration::{Enumeration, EnumerationPoint};
-use fathom_model::view::{Column, Table, UnitText, View};
+use fathom_model::view::{Cell, Column, Table, View};
 use fathom_model::{OpKind, unit};
 
 /// The points and what they say.
@@ -29,7 +29,7 @@ fn kind(point: &EnumerationPoint) -> &'static str {
     }
 }
 
-fn row(point: &EnumerationPoint) -> Vec<UnitText> {
+fn row(point: &EnumerationPoint) -> Vec<Cell> {
     let ns = point.listing_ns.value;
     let each = ns.map(|ns| ns / point.entries.max(1) as f64);
     let or_reason = |text: Option<String>| {
@@ -46,7 +46,7 @@ fn row(point: &EnumerationPoint) -> Vec<UnitText> {
         or_dash(each.map(unit::latency)),
         or_dash(rate),
     ];
-    cells.map(UnitText::from).to_vec()
+    cells.map(Cell::from).to_vec()
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
             "-",
             "-",
         ];
-        assert_eq!(view.tables[0].rows, [row.map(UnitText::from)]);
+        assert_eq!(view.tables[0].rows, [row.map(Cell::from)]);
         assert_eq!(view.tables[0].columns.len(), row.len());
         assert_eq!(view.sentences, of.answers);
     }

@@ -5,7 +5,9 @@
 //! writes; then 4 KiB writes that are each made durable before the next.
 
 use fathom_model::Target;
+use fathom_model::unit::MIB;
 use fathom_plan::{Diagnostics, Plan, PlanBuilder};
+use fathom_rules::method::quick::{SIZE_BYTES_MAX, SIZE_BYTES_MIN, SUSTAINED_PASSES};
 
 use super::objects;
 
@@ -29,13 +31,6 @@ pub struct QuickOptions {
     /// Seed of all offsets and contents.
     pub seed: u64,
 }
-
-/// The deepest row has eight blocks of 1 MiB in flight; a smaller file would
-/// measure the same blocks over and over.
-const MIN_SIZE_BYTES: u64 = 32 << 20;
-const MAX_SIZE_BYTES: u64 = 1 << 50;
-/// Sustained write cells write the file this many times …
-const SUSTAINED_PASSES: u64 = 2;
 
 /// One cell of the grid.
 struct Cell {
@@ -62,19 +57,19 @@ const fn cell(label: &'static str, rw: &'static str, block_bytes: u64, depth: u6
     }
 }
 
-const MIB: u64 = 1 << 20;
-
 /// Reads come first: they see the file as it was laid out, and no write's
-/// aftermath. All cells use the same file.
+/// aftermath. Shallow comes before deep: then a probe at twice the depth is asked
+/// for only where the two leave open what sets the rate. All cells use the same
+/// file.
 const GRID: [Cell; 9] = [
-    cell("SEQ1M Q8T1 read", "read", MIB, 8),
     cell("SEQ1M Q1T1 read", "read", MIB, 1),
-    cell("RND4K Q32T1 read", "randread", 4096, 32),
+    cell("SEQ1M Q8T1 read", "read", MIB, 8),
     cell("RND4K Q1T1 read", "randread", 4096, 1),
-    cell("SEQ1M Q8T1 write", "write", MIB, 8),
+    cell("RND4K Q32T1 read", "randread", 4096, 32),
     cell("SEQ1M Q1T1 write", "write", MIB, 1),
-    cell("RND4K Q32T1 write", "randwrite", 4096, 32),
+    cell("SEQ1M Q8T1 write", "write", MIB, 8),
     cell("RND4K Q1T1 write", "randwrite", 4096, 1),
+    cell("RND4K Q32T1 write", "randwrite", 4096, 32),
     Cell {
         label: "DURABLE 4K",
         rw: "randwrite",
@@ -93,13 +88,14 @@ const GRID: [Cell; 9] = [
 /// The target cannot be measured so.
 pub fn quick(options: &QuickOptions) -> Result<Plan, Diagnostics> {
     let seconds = options.seconds.clamp(1, 86_400);
+    let is_bucket = matches!(options.target, Target::Bucket(_));
     let (name, workloads) = match options.target {
         Target::Bucket(_) => ("quick-objects", objects::workloads(seconds)),
         _ => {
             let shown = |cell: &&Cell| !(options.read_only && cell.writes());
             let cells = GRID.iter().filter(shown);
             let workloads = cells.map(|cell| workload(cell, options, seconds));
-            ("quick", workloads.collect())
+            (super::NAME, workloads.collect())
         }
     };
     let plan = PlanBuilder::new(name)
@@ -108,8 +104,9 @@ pub fn quick(options: &QuickOptions) -> Result<Plan, Diagnostics> {
         .set("iterations", 1)
         .set("order", "fixed")
         .pause("1s", if options.sustained { "30s" } else { "2s" }, true)
-        // Its depths answer one another, and it has no time.
-        .set("probe", false);
+        // What its depths do not say of one another, a few seconds do. A sustained
+        // test must not be disturbed by more writes, and a bucket's is short.
+        .set("probe", !(options.sustained || is_bucket));
     workloads
         .into_iter()
         .fold(plan, PlanBuilder::workload)
@@ -117,7 +114,7 @@ pub fn quick(options: &QuickOptions) -> Result<Plan, Diagnostics> {
 }
 
 fn workload(cell: &Cell, options: &QuickOptions, seconds: u32) -> Vec<(&'static str, String)> {
-    let size = options.size_bytes.clamp(MIN_SIZE_BYTES, MAX_SIZE_BYTES);
+    let size = options.size_bytes.clamp(SIZE_BYTES_MIN, SIZE_BYTES_MAX);
     let mut keys = vec![
         ("name", cell.label.to_owned()),
         ("rw", cell.rw.to_owned()),
@@ -130,7 +127,7 @@ fn workload(cell: &Cell, options: &QuickOptions, seconds: u32) -> Vec<(&'static 
     if options.sustained && cell.writes() && !cell.durable {
         let written = size.saturating_mul(SUSTAINED_PASSES);
         keys.push(("io_size", written.to_string()));
-        // … but a slow drive stops after this long.
+        // A slow drive stops after this long.
         keys.push(("runtime", "15m".to_owned()));
         return keys;
     }

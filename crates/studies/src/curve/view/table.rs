@@ -24,7 +24,7 @@ impl PointColumn<'_> {
 /// The table of a curve.
 pub(super) fn of(curve: &Curve) -> Table {
     let columns = columns(curve);
-    let row = |point: &CurvePoint| columns.iter().map(|c| (c.cell)(point)).collect();
+    let row = |point: &CurvePoint| columns.iter().map(|c| (c.cell)(point).into()).collect();
     Table {
         rows: curve.points.iter().map(row).collect(),
         columns: columns.into_iter().map(|c| c.column).collect(),
