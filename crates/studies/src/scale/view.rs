@@ -7,7 +7,7 @@ use fathom_model::names::{self, mark};
 use fathom_model::scale::{ScalePoint, ScaleStudy, ScaledOperation};
 use fathom_model::view::axis::{Axis, Quantity, Tick};
 use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sign};
-use fathom_model::view::{Column, Table, UnitText, View};
+use fathom_model::view::{Cell, Column, Table, UnitText, View};
 use fathom_model::{Validity, unit};
 
 /// Colours of the lines, in order.
@@ -234,7 +234,7 @@ fn table(study: &ScaleStudy) -> Table {
     }
 }
 
-fn row(name: String, point: &ScalePoint) -> Vec<UnitText> {
+fn row(name: String, point: &ScalePoint) -> Vec<Cell> {
     let rate = |throughput| Figure::of(&point.rate, throughput);
     let value = |throughput| match point.rate.value {
         Some(value) if point.rate.unit == Unit::OpsPerSecond => {
@@ -256,8 +256,8 @@ fn row(name: String, point: &ScalePoint) -> Vec<UnitText> {
     vec![
         name.into(),
         point.hosts.to_string().into(),
-        UnitText::of(value),
-        UnitText::of(|unit| half_rate(unit).unwrap_or_else(|| "?".to_owned())),
+        UnitText::of(value).into(),
+        UnitText::of(|unit| half_rate(unit).unwrap_or_else(|| "?".to_owned())).into(),
         plain(&point.speed_up)
             .unwrap_or_else(|| "n/a".to_owned())
             .into(),

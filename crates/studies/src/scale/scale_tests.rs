@@ -1,12 +1,12 @@
 //! Studies of records whose truth is known.
 
+use fathom_analysis::test_records::{RecordBuilder, run_of};
 use fathom_model::fingerprint::Fingerprint;
 use fathom_model::fleet::FleetHost;
 use fathom_model::run::TrialRecord;
 
 use super::*;
 use crate::judge;
-use crate::test_records::{RecordBuilder, run_of};
 
 const NUMBERS: [u32; 3] = [1, 2, 4];
 
@@ -171,4 +171,54 @@ fn rates_that_any_cost_fits_give_no_law() {
         !text.contains("\"low\":null,\"high\":null,\"reason\":null"),
         "{text}"
     );
+}
+
+#[test]
+fn agents_on_one_machine_are_not_counted_as_hosts() {
+    let mut record = run(|hosts, _| 10_000 / u64::from(hosts));
+    for host in &mut record.meta.hosts {
+        let facts = &mut host.fingerprint.facts;
+        facts.insert(BOOT_ID.to_owned(), "one kernel".to_owned());
+    }
+    let study = judge(&record).scale.unwrap();
+    assert_eq!(study.machines, Some(1));
+    let points = &study.operations[0].points;
+    assert_eq!(points[0].speed_up.value, Some(1.0));
+    assert_eq!(
+        (points[2].speed_up.value, points[2].efficiency.value),
+        (None, None)
+    );
+    assert_eq!(
+        (&study.operations[0].law, &study.operations[0].saturation),
+        (&None, &None)
+    );
+    let said = study.answers.join("\n");
+    assert!(said.starts_with("the agents ran on one machine"), "{said}");
+    assert!(
+        said.contains("4 agents reach") && !said.contains("efficiency"),
+        "{said}"
+    );
+    // Each on a machine of its own.
+    for (place, host) in record.meta.hosts.iter_mut().enumerate() {
+        let facts = &mut host.fingerprint.facts;
+        facts.insert(BOOT_ID.to_owned(), format!("kernel {place}"));
+    }
+    let study = judge(&record).scale.unwrap();
+    assert_eq!(study.machines, None);
+    assert!(study.operations[0].points[2].speed_up.value.is_some());
+}
+
+#[test]
+fn a_speed_up_that_could_be_anything_is_not_printed() {
+    let study = judge(&run(|hosts, block| match (hosts, block) {
+        (1, 0) => 10_000,
+        (1, _) => 20_000,
+        (_, 1) => 45_000,
+        _ => 30_000,
+    }));
+    let study = study.scale.unwrap();
+    let point = &study.operations[0].points[1];
+    assert_eq!(point.speed_up.value, None, "{point:?}");
+    assert!(point.speed_up.reason.as_ref().unwrap().contains("--blocks"));
+    assert!(!study.answers.join("\n").contains("efficiency"));
 }

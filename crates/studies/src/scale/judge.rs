@@ -5,13 +5,12 @@
 //! again. Each block is a set of measurements close in time: speed-ups are
 //! those within a block, so that slow drift does not pass for scaling.
 
-mod answers;
-mod law;
+use std::collections::{BTreeMap, BTreeSet};
 
-use std::collections::BTreeMap;
-
+use fathom_analysis::judgement::{self, Trial, sum_of_turns};
 use fathom_model::JudgedRun;
 use fathom_model::estimate::{Estimate, Unit};
+use fathom_model::fingerprint::BOOT_ID;
 use fathom_model::op::OpKind;
 use fathom_model::run::{RunRecord, RunState};
 use fathom_model::scale::{
@@ -20,14 +19,15 @@ use fathom_model::scale::{
 use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{Limiter, Validity};
 use fathom_rules::method::scale::{
-    LEAST_NUMBERS, LEAST_NUMBERS_FOR_PEAK, THRESHOLD as LEAST_EFFICIENCY,
+    LEAST_NUMBERS, LEAST_NUMBERS_FOR_PEAK, THRESHOLD as LEAST_EFFICIENCY, UNPRINTABLE,
 };
 use fathom_stats::moments::Moments;
 use fathom_stats::student::student_975;
 
-use crate::company;
-use crate::set_sum;
-use crate::trial::Trial;
+use super::{answers, law};
+
+/// Why agents are not counted as hosts.
+const SHARED: &str = "several of the agents shared one machine";
 
 /// The parts of one workload that ran at the same time: places of trials.
 type Turn = Vec<usize>;
@@ -36,20 +36,24 @@ type Turn = Vec<usize>;
 type Turns = BTreeMap<u32, BTreeMap<u32, Turn>>;
 
 /// Draws the study of a judged run, where it is one.
-pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]) {
+pub(super) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]) {
     let Purpose::Scale { numbers, blocks } = &run.run.purpose else {
         return;
     };
     let mut operations = Vec::new();
     for (label, turns) in workloads(record, trials) {
         for kind in kinds(&turns, trials) {
-            let points = points(&turns, kind, numbers, run, trials);
+            let mut points = points(&turns, kind, numbers, run, trials);
+            for point in &mut points {
+                hold_to_machines(point, &turns, record, trials);
+            }
             operations.push(operation(label.clone(), kind, points));
         }
     }
     let mut study = ScaleStudy {
         numbers: numbers.clone(),
         blocks: *blocks,
+        machines: machines(record),
         operations,
         answers: Vec::new(),
     };
@@ -57,10 +61,28 @@ pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]
     run.scale = Some(study);
 }
 
+/// How many machines the hosts of a run are, where that are fewer: agents may share
+/// one, which its kernel's boot id shows.
+fn machines(record: &RunRecord) -> Option<u32> {
+    let all: BTreeSet<u32> = (0..record.meta.hosts.len() as u32).collect();
+    let machines = machines_of(record, &all);
+    (machines < all.len()).then_some(machines as u32)
+}
+
+/// How many machines these hosts are.
+fn machines_of(record: &RunRecord, hosts: &BTreeSet<u32>) -> usize {
+    let of = |host: &u32| {
+        let facts = &record.meta.hosts.get(*host as usize)?.fingerprint.facts;
+        facts.get(BOOT_ID)
+    };
+    let named: BTreeSet<&String> = hosts.iter().filter_map(of).collect();
+    named.len() + hosts.iter().filter(|host| of(host).is_none()).count()
+}
+
 /// The turns of each workload, in the order in which they first ran.
 fn workloads(record: &RunRecord, trials: &[Trial<'_>]) -> Vec<(String, Turns)> {
     let mut found: Vec<(String, Turns)> = Vec::new();
-    for range in company::turns(trials) {
+    for range in judgement::turns(trials) {
         let mut of_turn: BTreeMap<String, (u32, u32, Turn)> = BTreeMap::new();
         for place in range {
             let spec = &trials[place].record.spec;
@@ -153,6 +175,25 @@ fn points(
         .collect()
 }
 
+/// Agents that shared a machine are no hosts by which anything could grow.
+fn hold_to_machines(
+    point: &mut ScalePoint,
+    turns: &Turns,
+    record: &RunRecord,
+    trials: &[Trial<'_>],
+) {
+    let of_turns = turns.values().filter_map(|block| block.get(&point.hosts));
+    let shared = of_turns.into_iter().any(|turn| {
+        let hosts = turn.iter().filter_map(|at| trials[*at].record.spec.host);
+        let hosts: BTreeSet<u32> = hosts.collect();
+        machines_of(record, &hosts) < hosts.len()
+    });
+    if shared {
+        point.speed_up = Estimate::unknown(Unit::Ratio, SHARED);
+        point.efficiency = Estimate::unknown(Unit::Ratio, SHARED);
+    }
+}
+
 /// Bytes of data in sequence, else operations.
 fn unit_of(turns: &Turns, kind: OpKind, trials: &[Trial<'_>]) -> Unit {
     let first = turns
@@ -168,7 +209,7 @@ fn unit_of(turns: &Turns, kind: OpKind, trials: &[Trial<'_>]) -> Unit {
 
 /// What turns did together.
 fn rate(turns: &[Turn], kind: OpKind, unit: Unit, trials: &[Trial<'_>]) -> Estimate {
-    let sum = match set_sum::sum(turns, trials) {
+    let sum = match sum_of_turns(turns, trials) {
         (Some(sum), _) => sum,
         (None, note) => return Estimate::unknown(unit, note.unwrap_or_default()),
     };
@@ -197,6 +238,13 @@ fn ratio(above: &[Option<f64>], below: &[Option<f64>]) -> Estimate {
         Some(error) => {
             let half = student_975(count - 1.0) * error;
             let (low, high) = ((mean - half).exp(), (mean + half).exp());
+            if (high - low) / 2.0 > UNPRINTABLE * mean.exp() {
+                let reason = format!(
+                    "the blocks differ so much that it is anything from {low:.2} to {high:.2} \
+                     times; more blocks tell (--blocks)"
+                );
+                return Estimate::unknown(Unit::Ratio, reason);
+            }
             Estimate::known(Unit::Ratio, mean.exp(), low, high, count)
         }
     }
@@ -236,7 +284,11 @@ fn limiters(turns: &[Turn], run: &JudgedRun) -> Vec<LimiterCount> {
 }
 
 fn operation(label: String, kind: OpKind, points: Vec<ScalePoint>) -> ScaledOperation {
-    let (law, note) = law(&points);
+    let shared = |point: &ScalePoint| point.speed_up.reason.as_deref() == Some(SHARED);
+    let (law, note) = match points.iter().any(shared) {
+        true => (None, Some(format!("no scalability law, because {SHARED}"))),
+        false => law(&points),
+    };
     let saturation = saturation(&points);
     ScaledOperation {
         label,

@@ -8,14 +8,33 @@ use fathom_rules::method::scale::TOO_WIDE;
 
 /// The sentences, by operation.
 pub(super) fn of(study: &ScaleStudy) -> Vec<String> {
-    let mut answers: Vec<String> = study.operations.iter().flat_map(operation).collect();
+    let word = if study.machines.is_some() {
+        "agents"
+    } else {
+        "hosts"
+    };
+    let mut answers: Vec<String> = Vec::new();
+    answers.extend(study.machines.map(shared));
+    answers.extend(study.operations.iter().flat_map(|one| operation(one, word)));
     if study.operations.is_empty() {
         answers.push("nothing was measured".to_owned());
     }
     answers
 }
 
-fn operation(operation: &ScaledOperation) -> Vec<String> {
+fn shared(machines: u32) -> String {
+    let of = match machines {
+        1 => "one machine (by the boot id of its kernel): it is one host".to_owned(),
+        machines => format!("{machines} machines (by the boot ids of their kernels)"),
+    };
+    format!(
+        "the agents ran on {of}, and agents that share CPUs, memory and devices say nothing about \
+         more hosts; start one on each machine"
+    )
+}
+
+/// What an operation says; `word` is what ran it.
+fn operation(operation: &ScaledOperation, word: &str) -> Vec<String> {
     let name = match operation.label.contains(operation.kind.name()) {
         true => operation.label.clone(),
         false => format!("{} {}", operation.label, operation.kind.name()),
@@ -28,13 +47,13 @@ fn operation(operation: &ScaledOperation) -> Vec<String> {
         };
         said.push(match last.speed_up.value {
             Some(_) => format!(
-                "{name}: {} hosts reach {figure}, {} of one host, an efficiency of {}",
+                "{name}: {} {word} reach {figure}, {} of one host, an efficiency of {}",
                 last.hosts,
                 times(&last.speed_up),
                 percent(&last.efficiency)
             ),
             None => format!(
-                "{name}: {} hosts reach {figure}; no speed-up, because {}",
+                "{name}: {} {word} reach {figure}; no speed-up, because {}",
                 last.hosts,
                 last.speed_up
                     .reason
