@@ -4,10 +4,13 @@
 
 use std::io::Write as _;
 
+use fathom_model::{CROSSCHECK_SCHEMA, Crosscheck};
+use fathom_report::json::schema_of;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = match std::env::args().nth(1).as_deref() {
         Some("comparison") => fathom_report::json::comparison_schema()?,
-        Some("crosscheck") => fathom_report::crosscheck::schema()?,
+        Some("crosscheck") => schema_of::<Crosscheck>(CROSSCHECK_SCHEMA, "fathom cross-check")?,
         _ => fathom_report::json::schema()?,
     };
     std::io::stdout().write_all(schema.as_bytes())?;

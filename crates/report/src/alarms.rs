@@ -2,6 +2,7 @@
 
 use fathom_model::alarm::{Alarm, AlarmState, Alarms};
 use fathom_model::unit;
+use fathom_rules::{Rule, alarm, threshold};
 
 use crate::table::{clean, wrap};
 
@@ -19,6 +20,23 @@ pub fn json(alarms: &Alarms) -> crate::Result<String> {
 /// Never, as far as is known.
 pub fn schema() -> crate::Result<String> {
     Ok(serde_json::to_string_pretty(&schemars::schema_for!(Alarms))? + "\n")
+}
+
+/// All rules, each with its threshold.
+pub fn list() -> String {
+    let rules = alarm::TABLE.rules;
+    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    let line = |rule: &&Rule| {
+        format!(
+            "{:<width$}  {:<8}  {}\n",
+            rule.id,
+            rule.gravity().name(),
+            threshold(rule)
+        )
+    };
+    let mut text: String = rules.iter().map(line).collect();
+    text += "\n`fathom alarms explain NAME` says what one finds and what to do about it.\n";
+    text
 }
 
 /// What fires with its remedy, what could not be decided, and how many are ok.

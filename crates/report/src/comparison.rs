@@ -7,7 +7,9 @@ use fathom_model::comparison::{
     ComparedControl, ComparedMetric, ComparedRow, ComparedSide, Comparison, ComparisonOutcome,
     Difference, Metric, Standing,
 };
+pub(crate) use fathom_model::figure::change::{change_text, interval_text};
 use fathom_model::figure::{Figure, Throughput};
+use fathom_rules::check;
 
 use crate::escape::escape_markdown as escape;
 use crate::names;
@@ -40,65 +42,6 @@ pub(crate) fn outcome_word(outcome: ComparisonOutcome, metric: Metric) -> &'stat
         (ComparisonOutcome::Slower, _) => "slower",
         (ComparisonOutcome::Equivalent, _) => "equivalent",
         (ComparisonOutcome::Inconclusive, _) => "inconclusive",
-    }
-}
-
-/// How a ratio and its interval are printed.
-#[derive(Debug, Clone, Copy)]
-enum Form {
-    /// As a change in percent with so many decimals.
-    Percent(i32),
-    /// As a factor: three times as much and more.
-    Factor,
-}
-
-fn form(ratio: &Estimate) -> Form {
-    let half = ratio.low.zip(ratio.high).map(|(low, high)| high - low);
-    match (ratio.value, half) {
-        (Some(value), _) if value >= 3.0 => Form::Factor,
-        (_, Some(width)) if width < 0.001 => Form::Percent(2),
-        (_, Some(width)) if width > 0.2 => Form::Percent(0),
-        _ => Form::Percent(1),
-    }
-}
-
-fn printed(ratio: f64, form: Form) -> String {
-    match form {
-        Form::Factor => format!("x{}", fathom_model::figure::digits(ratio)),
-        Form::Percent(decimals) => {
-            let step = 10f64.powi(decimals);
-            // Adding zero takes the sign from a zero.
-            let rounded = ((ratio - 1.0) * 100.0 * step).round() / step + 0.0;
-            format!("{rounded:+.*}", decimals as usize)
-        }
-    }
-}
-
-/// `-4.8 %`, `x4.81` or `n/a`.
-pub(crate) fn change_text(ratio: &Estimate) -> String {
-    let Some(value) = ratio.value else {
-        return "n/a".to_owned();
-    };
-    with_unit(printed(value, form(ratio)), form(ratio))
-}
-
-/// `-5.2 to -4.4 %`, or nothing.
-pub(crate) fn interval_text(ratio: &Estimate) -> String {
-    let Some((low, high)) = ratio.low.zip(ratio.high) else {
-        return String::new();
-    };
-    let form = form(ratio);
-    with_unit(
-        format!("{} to {}", printed(low, form), printed(high, form)),
-        form,
-    )
-}
-
-/// A factor has no percent.
-fn with_unit(text: String, form: Form) -> String {
-    match form {
-        Form::Factor => text,
-        Form::Percent(_) => format!("{text} %"),
     }
 }
 
@@ -186,6 +129,12 @@ pub(crate) fn more_text(comparison: &Comparison, metric: &ComparedMetric) -> Opt
         Some(_) => "pairs",
         None => "trials or runs a side",
     };
+    let least = check::v51::CAVEAT;
+    if let Some(planned) = comparison.planned_pairs
+        && f64::from(planned) < least
+    {
+        return Some(format!("{planned} pairs decide nothing, {least:.0} can"));
+    }
     metric
         .more_pairs
         .map(|more| format!("about {more} more {unit} would decide"))
@@ -321,28 +270,4 @@ pub(crate) fn push_markdown(out: &mut String, comparison: &Comparison) {
         );
     }
     out.push('\n');
-}
-
-#[cfg(test)]
-mod tests {
-    use fathom_model::Unit;
-
-    use super::*;
-
-    fn ratio(value: f64, low: f64, high: f64) -> Estimate {
-        Estimate::known(Unit::Ratio, value, low, high, 6.0)
-    }
-
-    #[test]
-    fn changes_are_percent_with_the_digits_that_their_interval_carries() {
-        let small = ratio(0.9521, 0.9484, 0.9558);
-        assert_eq!(change_text(&small), "-4.8 %");
-        assert_eq!(interval_text(&small), "-5.2 to -4.4 %");
-        assert_eq!(change_text(&ratio(0.99999, 0.95, 1.05)), "+0.0 %");
-        assert_eq!(change_text(&ratio(1.00012, 1.0001, 1.0002)), "+0.01 %");
-        let large = ratio(12.34, 11.0, 13.0);
-        assert_eq!(change_text(&large), "x12.3");
-        assert_eq!(interval_text(&large), "x11.0 to x13.0");
-        assert_eq!(change_text(&Estimate::unknown(Unit::Ratio, "none")), "n/a");
-    }
 }

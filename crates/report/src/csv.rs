@@ -3,14 +3,14 @@
 //! Base units (bytes, nanoseconds, operations per second), plain numbers, an
 //! empty field where there is no number, quoting after RFC 4180 and lines
 //! that end in `\n`. [`COLUMNS`] names every column and its meaning;
-//! columns are only ever added at the end. A test of the SNIA specification
-//! gives its matrix instead: one row per cell.
+//! columns are only ever added at the end. A study may give records of its own
+//! instead: a test of a standard has one row per cell.
 
 use fathom_model::judged::{ErrorCount, LatencySummary, OpSummary};
 use fathom_model::together::ResultSet;
-use fathom_model::{ErrorClass, Estimate, JudgedRun, JudgedTrial};
+use fathom_model::{ErrorClass, Estimate, JudgedRun, JudgedTrial, printable};
 
-use crate::{moment, names, summary};
+use crate::{moment, names};
 
 /// Name and meaning of each column, in order.
 pub const COLUMNS: &[(&str, &str)] = &[
@@ -119,10 +119,17 @@ const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 /// The run as CSV with a header line.
 pub fn render(run: &JudgedRun) -> String {
-    if let Some(report) = &run.snia {
-        return crate::snia::csv(&run.run.id, report);
-    }
     let mut out = String::new();
+    if let Some(records) = run.view.as_ref().and_then(|view| view.records.as_ref()) {
+        push_record(
+            &mut out,
+            records.columns.iter().map(|name| (*name).to_owned()),
+        );
+        for row in &records.rows {
+            push_record(&mut out, row.iter().cloned());
+        }
+        return out;
+    }
     push_record(&mut out, COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
     for trial in &run.trials {
         let head = trial_fields(run, trial);
@@ -274,7 +281,7 @@ fn latency_fields(latency: Option<&LatencySummary>) -> Vec<String> {
     let mut out = vec![exact(latency.min_ns)];
     out.extend(interval(&latency.mean_ns));
     for percent in PERCENTILES {
-        out.push(number(summary::percentile_estimate(latency, percent).value));
+        out.push(number(latency.percentile(percent).value));
     }
     out.push(exact(latency.max_ns));
     out
@@ -292,6 +299,7 @@ fn number(value: Option<f64>) -> String {
 
 fn push_record(out: &mut String, fields: impl Iterator<Item = String>) {
     for (i, field) in fields.enumerate() {
+        let field = printable::lines(&field);
         if i > 0 {
             out.push(',');
         }

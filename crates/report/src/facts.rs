@@ -2,11 +2,10 @@
 //! how it ended, what failed.
 
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, TargetFingerprint};
+use fathom_model::judged::ResultRow;
 use fathom_model::op::ErrorClass;
-use fathom_model::workload::OpMix;
+use fathom_model::view::{StandardReport, View};
 use fathom_model::{JudgedRun, JudgedTrial, OpKind, RunState, unit};
-
-use crate::shape::{durable_name, is_durable, sheet_name};
 
 /// The targets of the run, each once, in order of appearance.
 pub(crate) fn targets(run: &JudgedRun) -> Vec<String> {
@@ -108,7 +107,8 @@ fn range(values: impl Iterator<Item = u64>, word: impl Fn(u64) -> String) -> Opt
 pub(crate) fn label_line(run: &JudgedRun) -> Option<String> {
     let label = run.run.label.as_deref()?;
     let mut details = Vec::new();
-    let cell = if is_quick(run) { "cell" } else { "trial" };
+    let form = run.view.as_ref().and_then(|view| view.form.as_ref());
+    let cell = form.map_or("trial", |form| form.trial_word);
     let times = run.trials.iter().map(|t| {
         let measured = t.summary.duration_ns;
         t.workload.bounds.time_ns.unwrap_or(measured)
@@ -145,16 +145,36 @@ fn data_set_bytes(trial: &JudgedTrial) -> u64 {
     }
 }
 
-/// Whether the run is the `quick` plan, which is shown as a grid.
-pub(crate) fn is_quick(run: &JudgedRun) -> bool {
-    run.run.name == "quick"
+/// The answer of the run's study, which stands beside its results.
+pub(crate) fn answer(run: &JudgedRun) -> Option<&View> {
+    let beside = |view: &&View| view.form.is_none() && view.standard.is_none();
+    run.view.as_ref().filter(beside)
+}
+
+/// The results of the run in the form of a standard.
+pub(crate) fn standard(run: &JudgedRun) -> Option<(&View, &StandardReport)> {
+    let view = run.view.as_ref()?;
+    Some((view, view.standard.as_ref()?))
+}
+
+/// The results of the run in the form that its study gives them.
+pub(crate) fn result_form(run: &JudgedRun) -> Option<&View> {
+    run.view.as_ref().filter(|view| view.form.is_some())
+}
+
+/// The rows that are printed as those of any run.
+pub(crate) fn plain_rows(run: &JudgedRun) -> Vec<&ResultRow> {
+    match run.view.as_ref().and_then(|view| view.form.as_ref()) {
+        Some(form) => {
+            let others = form.other_rows.iter();
+            others.filter_map(|at| run.rows.get(*at)).collect()
+        }
+        None => run.rows.iter().collect(),
+    }
 }
 
 /// The first trial of a row, which has the row's workload.
-pub(crate) fn first_trial<'a>(
-    run: &'a JudgedRun,
-    row: &fathom_model::judged::ResultRow,
-) -> Option<&'a JudgedTrial> {
+pub(crate) fn first_trial<'a>(run: &'a JudgedRun, row: &ResultRow) -> Option<&'a JudgedTrial> {
     row.trials.iter().find_map(|i| run.trials.get(*i))
 }
 
@@ -253,16 +273,9 @@ pub(crate) fn unfinished(run: &JudgedRun) -> impl Iterator<Item = &JudgedTrial> 
     run.trials.iter().filter(|t| t.state != RunState::Complete)
 }
 
-/// What a trial is called: in the `quick` plan as in its grid, else its label.
+/// What a trial is called: by its study, or else its label.
 pub(crate) fn trial_name(run: &JudgedRun, trial: &JudgedTrial) -> String {
-    let workload = &trial.workload;
-    let Some(name) = sheet_name(workload).filter(|_| is_quick(run)) else {
-        return trial.label.clone();
-    };
-    match workload.mix {
-        _ if is_durable(workload) => durable_name(workload),
-        OpMix::READ => format!("{name} read"),
-        OpMix::WRITE => format!("{name} write"),
-        _ => trial.label.clone(),
-    }
+    let form = run.view.as_ref().and_then(|view| view.form.as_ref());
+    let name = form.and_then(|form| form.trial_names.get(&trial.index));
+    name.unwrap_or(&trial.label).clone()
 }

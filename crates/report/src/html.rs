@@ -5,14 +5,15 @@
 //! zoom, sorting and a choice of theme. Templates escape every text; charts
 //! contain only this crate's own words and numbers.
 
+pub(crate) mod cell;
 mod comparison;
 mod fingerprint;
 mod rows;
-mod snia;
+mod standard;
 mod view;
 
 use askama::Template;
-use fathom_model::JudgedRun;
+use fathom_model::{JudgedRun, printable};
 
 use crate::Result;
 
@@ -21,7 +22,13 @@ use crate::Result;
 /// # Errors
 /// Only when the template engine fails.
 pub fn render(run: &JudgedRun) -> Result<String> {
-    Ok(view::Page::of(run).render()?)
+    page(&view::Page::of(run))
+}
+
+/// A page of a template, which has escaped every text; names of others in it have
+/// no characters that change what is shown around them.
+pub(crate) fn page(template: &impl Template) -> Result<String> {
+    Ok(printable::lines(&template.render()?).into_owned())
 }
 
 /// A time since the start of the load, or an age, for the template.

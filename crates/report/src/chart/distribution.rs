@@ -78,7 +78,7 @@ fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
     out.push_str("<g class=\"mk\">");
     let mut labels: Vec<(usize, f64, f64)> = Vec::new();
     for percent in MARKED {
-        let Some(value) = summary::percentile_estimate(latency, percent).value else {
+        let Some(value) = latency.percentile(percent).value else {
             continue;
         };
         let at = svg::x(xs, value);

@@ -9,7 +9,7 @@ use crate::table::Align;
 
 #[derive(Template)]
 #[template(path = "cluster.html")]
-struct Page<'a> {
+struct ClusterPage<'a> {
     title: String,
     nothing: &'static str,
     look: &'a ClusterLook,
@@ -18,12 +18,12 @@ struct Page<'a> {
 
 struct Shown {
     title: &'static str,
-    heads: Vec<Cell>,
-    rows: Vec<Vec<Cell>>,
+    heads: Vec<ClusterCell>,
+    rows: Vec<Vec<ClusterCell>>,
     rest: Option<String>,
 }
 
-struct Cell {
+struct ClusterCell {
     class: &'static str,
     text: String,
     /// Length of a bar that is drawn instead.
@@ -35,20 +35,20 @@ struct Cell {
 /// # Errors
 /// Only when the template engine fails.
 pub fn html(look: &ClusterLook) -> crate::Result<String> {
-    let page = Page {
+    let page = ClusterPage {
         title: title(look),
         nothing: NOTHING,
         look,
         listings: tables(look).into_iter().map(shown).collect(),
     };
-    Ok(page.render()?)
+    crate::html::page(&page)
 }
 
 fn shown(listing: Listing) -> Shown {
     let rest = (listing.more > 0).then(|| listing.rest());
     let cell = |(text, align): (String, Align)| {
         let is_bar = !text.is_empty() && text.bytes().all(|byte| byte == b'#');
-        Cell {
+        ClusterCell {
             class: match align {
                 Align::Right => "num",
                 Align::Left => "",

@@ -25,7 +25,7 @@ struct Graph<'a> {
 
 #[derive(Template)]
 #[template(path = "diagnosis.html")]
-struct Page<'a> {
+struct DiagnosisPage<'a> {
     diagnosis: &'a Diagnosis,
     word: &'static str,
     meaning: &'static str,
@@ -59,7 +59,7 @@ pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
             disk,
         }
     });
-    let page = Page {
+    let page = DiagnosisPage {
         word: word(diagnosis.answer),
         meaning: meaning(diagnosis),
         recorded: recorded(diagnosis),
@@ -69,7 +69,7 @@ pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
         height: SIZE.1,
         diagnosis,
     };
-    Ok(page.render()?)
+    crate::html::page(&page)
 }
 
 fn figures(disk: &DiskLoad) -> String {

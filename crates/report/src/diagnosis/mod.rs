@@ -119,7 +119,7 @@ fn meaning(diagnosis: &Diagnosis) -> &'static str {
         (_, Shortage::Memory) => "the storage is not the bottleneck; memory is",
         (_, Shortage::Network) => "the storage is not the bottleneck; the network is",
         (_, Shortage::OneByOne) => {
-            "the storage has room; somebody waits for each operation before the next"
+            "the storage is not at its end; each operation waits for the one before"
         }
         (_, Shortage::Lock) => "the storage is not the bottleneck; tasks wait for a lock",
         (Answer::No, _) => {

@@ -18,7 +18,7 @@ pub(super) struct ComparisonView<'a> {
     pub(super) class: &'static str,
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) reasons: &'a [String],
-    pub(super) lines: Vec<Line<'a>>,
+    pub(super) lines: Vec<FigureLine<'a>>,
     pub(super) unmatched: &'a [String],
     pub(super) missing: Vec<String>,
     pub(super) charts: Vec<(String, Vec<String>)>,
@@ -28,7 +28,7 @@ pub(super) struct ComparisonView<'a> {
 }
 
 /// One figure of one row.
-pub(super) struct Line<'a> {
+pub(super) struct FigureLine<'a> {
     pub(super) row: &'a str,
     pub(super) name: String,
     pub(super) decides: bool,
@@ -82,13 +82,13 @@ fn class(outcome: ComparisonOutcome) -> &'static str {
     }
 }
 
-fn lines(comparison: &Comparison) -> Vec<Line<'_>> {
+fn lines(comparison: &Comparison) -> Vec<FigureLine<'_>> {
     let mut lines = Vec::new();
     for row in &comparison.rows {
         for (i, metric) in row.metrics.iter().enumerate() {
             let value = |side| words::side_value(side, Throughput::Binary);
             let units = metric.ratio.n_effective;
-            lines.push(Line {
+            lines.push(FigureLine {
                 row: if i == 0 { &row.label } else { "" },
                 name: words::metric_name(metric),
                 decides: i == 0,
