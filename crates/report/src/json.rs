@@ -30,7 +30,16 @@ pub fn render(run: &JudgedRun, pretty: bool) -> Result<String> {
 /// # Errors
 /// Only when serialisation itself fails.
 pub fn render_comparison(comparison: &Comparison) -> Result<String> {
-    let mut text = serde_json::to_string_pretty(comparison)?;
+    render_document(comparison)
+}
+
+/// A result with a schema of its own as one JSON document, indented, ended by a
+/// newline.
+///
+/// # Errors
+/// Only when serialisation itself fails.
+pub fn render_document<T: serde::Serialize>(document: &T) -> Result<String> {
+    let mut text = serde_json::to_string_pretty(document)?;
     text.push('\n');
     Ok(text)
 }
@@ -51,8 +60,12 @@ pub fn comparison_schema() -> Result<String> {
     schema_of::<Comparison>(fathom_model::COMPARISON_SCHEMA, "fathom comparison")
 }
 
-/// The schema of a document whose `schema` field is always `id`.
-pub(crate) fn schema_of<T: schemars::JsonSchema>(id: &str, title: &str) -> Result<String> {
+/// The JSON Schema (draft 2020-12) of a document whose `schema` field is always `id`,
+/// indented.
+///
+/// # Errors
+/// Only when serialisation itself fails.
+pub fn schema_of<T: schemars::JsonSchema>(id: &str, title: &str) -> Result<String> {
     // The contract of what is written: optional numbers are there as `null`.
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     let generator = settings.into_generator();

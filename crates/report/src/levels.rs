@@ -1,15 +1,12 @@
 //! Trials that no one rate describes: their levels, shown wherever their mean
 //! would be.
 
-use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::steadiness::{BytesAxis, Regime, Steadiness};
-use fathom_model::{JudgedRun, JudgedTrial, OpKind, unit};
+use fathom_model::{JudgedRun, JudgedTrial, unit};
 
 /// Trials of a row that are shown apart.
 const MOST_TRIALS: usize = 6;
-/// Levels that a cell names.
-const MOST_IN_CELL: usize = 3;
 
 /// One level of a trial.
 #[derive(Debug, Clone)]
@@ -109,35 +106,6 @@ fn when(regime: &Regime, index: usize, last: usize) -> String {
 pub(crate) fn decimal_bytes(bytes: f64) -> String {
     let text = unit::throughput_decimal(bytes);
     text.strip_suffix("/s").unwrap_or(&text).to_owned()
-}
-
-/// The rates of the levels of a row in one cell, `2,400→150`; nothing for a
-/// row with one rate.
-pub(crate) fn in_cell(
-    run: &JudgedRun,
-    row: &ResultRow,
-    kind: OpKind,
-    throughput: Option<Throughput>,
-) -> Option<String> {
-    let trial = row
-        .trials
-        .iter()
-        .filter_map(|i| run.trials.get(*i))
-        .find(|t| has_levels(t))?;
-    let modes = trial.steadiness.as_ref()?.modes.is_some();
-    let rates: Vec<String> = of_trial(trial)
-        .iter()
-        .filter_map(|level| level.ops.iter().find(|op| op.kind == kind))
-        .map(|op| match throughput {
-            Some(unit) => Figure::of(&op.bytes_per_second, unit).number(),
-            None => Figure::of(&op.ops_per_second, Throughput::Binary).number(),
-        })
-        .collect();
-    let rates = match rates.len() {
-        n if n > MOST_IN_CELL => vec![rates[0].clone(), "…".to_owned(), rates[n - 1].clone()],
-        _ => rates,
-    };
-    Some(rates.join(if modes { "/" } else { "→" }))
 }
 
 /// Name of an axis.

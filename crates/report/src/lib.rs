@@ -9,15 +9,19 @@
 //! evidence, and never folded into one score.
 
 pub mod comparison;
-pub mod crosscheck;
 pub mod csv;
 pub mod gluster;
+pub mod hosts;
 pub mod html;
 pub mod json;
+pub mod latency_steps;
 pub mod markdown;
 pub mod metrics;
 pub mod network;
+pub mod node_size;
 pub mod opinion;
+pub mod rules;
+pub mod schedule;
 pub mod table;
 pub mod text;
 
@@ -30,7 +34,6 @@ mod escape;
 mod facts;
 mod files;
 mod fleet;
-mod grid;
 mod levels;
 mod limits;
 pub mod machine;
@@ -39,7 +42,6 @@ mod names;
 mod objects;
 mod sets;
 mod shape;
-mod snia;
 pub mod stack;
 mod steady;
 mod summary;

@@ -10,7 +10,6 @@ use fathom_model::judged::{LatencySummary, ResultRow};
 use fathom_model::{JudgedRun, unit};
 
 use crate::escape::escape_markdown as escape;
-use crate::grid::{Cell, Grid};
 use crate::names::mark;
 use crate::table::clean;
 use crate::{affected, facts, levels, moment, names, sets, steady, summary};
@@ -31,18 +30,18 @@ pub fn render(run: &JudgedRun) -> String {
     if let Some(comparison) = &run.comparison {
         crate::comparison::push_markdown(&mut out, comparison);
     }
-    if let Some(view) = crate::snia::view(run, Throughput::Binary) {
-        crate::snia::push_markdown(&mut out, &view);
-    } else if let Some(view) = &run.view {
+    let standard = facts::standard(run);
+    if let Some((view, report)) = standard {
+        crate::view::standard::push_markdown(&mut out, view, report);
+    } else if let Some(view) = facts::answer(run) {
         crate::view::push_markdown(&mut out, view);
     } else if let Some(view) = crate::fleet::view(run, Throughput::Binary) {
         crate::fleet::push_markdown(&mut out, &view, escape);
-    } else if facts::is_quick(run) {
-        let grid = Grid::of(run);
-        push_grid(&mut out, &grid);
-        push_rows(&mut out, run, &grid.rest);
     } else {
-        push_rows(&mut out, run, &run.rows.iter().collect::<Vec<_>>());
+        if let Some(view) = facts::result_form(run) {
+            crate::view::push_markdown(&mut out, view);
+        }
+        push_rows(&mut out, run, &facts::plain_rows(run));
     }
     for line in crate::gluster::lines(run) {
         let _ = writeln!(out, "{}\n", escape(&line));
@@ -50,7 +49,7 @@ pub fn render(run: &JudgedRun) -> String {
     if !run.view.as_ref().is_some_and(|view| view.adds_up_sets) {
         push_sets(&mut out, run);
     }
-    if run.snia.is_none() {
+    if standard.is_none() {
         push_steadiness(&mut out, run);
     }
     push_verdict(&mut out, run);
@@ -102,68 +101,6 @@ fn push_facts(out: &mut String, run: &JudgedRun) {
         let _ = writeln!(out, "- {}", escape(&label));
     }
     out.push('\n');
-}
-
-fn push_grid(out: &mut String, grid: &Grid<'_>) {
-    if !grid.rows.is_empty() {
-        out.push_str(
-            "| | Read MiB/s | IOPS | p50 | p99 | Write MiB/s | IOPS | p50 | p99 |\n\
-             |---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-        );
-    }
-    for row in &grid.rows {
-        let cells = [
-            grid_cells(row.read.as_ref()),
-            grid_cells(row.write.as_ref()),
-        ];
-        let _ = writeln!(out, "| {} | {} |", row.name, cells.concat().join(" | "));
-    }
-    for durable in &grid.durable {
-        let Some(op) = durable.cell.op else {
-            let _ = writeln!(
-                out,
-                "\n**{}**: {}",
-                durable.name,
-                names::state(durable.cell.state)
-            );
-            continue;
-        };
-        let max = op
-            .service
-            .max_ns
-            .map_or("n/a".to_owned(), |ns| unit::latency(ns as f64));
-        let _ = writeln!(
-            out,
-            "\n**{}**{}: {} commits/s; commit latency p50 {}, p99 {}, max {max}",
-            durable.name,
-            escape(mark(durable.cell.row.verdict.validity)),
-            Figure::of(&op.ops_per_second, Throughput::Binary).inline(),
-            summary::percentile(&op.service, 50.0).inline(),
-            summary::percentile(&op.service, 99.0).inline(),
-        );
-    }
-    out.push('\n');
-}
-
-fn grid_cells(cell: Option<&Cell<'_>>) -> Vec<String> {
-    let empty = |first: &str| [first, "", "", ""].map(str::to_owned).to_vec();
-    let Some(cell) = cell else {
-        return empty("");
-    };
-    let Some(op) = cell.op else {
-        return empty(names::state(cell.state));
-    };
-    let sign = escape(mark(cell.row.verdict.validity));
-    let [bytes, ops] = cell.levels(Throughput::Binary).unwrap_or_else(|| {
-        let number = |e| Figure::of(e, Throughput::Binary).number();
-        [&op.bytes_per_second, &op.ops_per_second].map(number)
-    });
-    vec![
-        format!("{sign}{bytes}"),
-        ops,
-        escape(&summary::percentile(&op.service, 50.0).inline()),
-        escape(&summary::percentile(&op.service, 99.0).inline()),
-    ]
 }
 
 /// The label, and who ran at the same time.

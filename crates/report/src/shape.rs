@@ -1,43 +1,10 @@
-//! A workload in words: as on spec sheets, and as a sentence.
+//! A workload as a sentence.
 
 use fathom_model::workload::{
     Arrival, BlockSizes, CacheMode, Distribution, OpMix, Pattern, Rate, RateUnit, SyncCall,
     SyncOpen,
 };
 use fathom_model::{Workload, unit};
-
-/// A workload in the words of spec sheets: `SEQ1M Q8T1`, `RND4K Q32T1`; nothing
-/// for what has no such name.
-pub(crate) fn sheet_name(workload: &Workload) -> Option<String> {
-    let order = match workload.pattern {
-        Pattern::Sequential => "SEQ",
-        Pattern::Random(_) => "RND",
-        Pattern::Backwards | Pattern::Strided { .. } | Pattern::Skipping { .. } => return None,
-    };
-    let BlockSizes::Fixed(bytes) = workload.block else {
-        return None;
-    };
-    if !workload.block_by_kind.is_empty() || workload.replay().is_some() {
-        return None;
-    }
-    Some(format!(
-        "{order}{} Q{}T{}",
-        unit::bytes_short(bytes),
-        workload.queue_depth,
-        workload.workers
-    ))
-}
-
-/// Whether each write of the workload waits until its data are durable.
-pub(crate) fn is_durable(workload: &Workload) -> bool {
-    workload.mix.write_percent == 100
-        && (workload.sync.every_writes > 0 || workload.sync.open != SyncOpen::No)
-}
-
-/// `DURABLE 4K`.
-pub(crate) fn durable_name(workload: &Workload) -> String {
-    format!("DURABLE {}", unit::bytes_short(workload.max_block_bytes()))
-}
 
 /// `random reads of 4 KiB, 1 worker at depth 32, O_DIRECT`.
 pub(crate) fn words(workload: &Workload) -> String {
@@ -200,27 +167,6 @@ fn rate(rate: &Rate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn workloads_have_the_names_of_spec_sheets() {
-        let mut workload = Workload::example("x");
-        workload.queue_depth = 32;
-        assert_eq!(sheet_name(&workload).unwrap(), "RND4K Q32T1");
-        workload.pattern = Pattern::Sequential;
-        workload.block = BlockSizes::Fixed(1 << 20);
-        assert_eq!(sheet_name(&workload).unwrap(), "SEQ1M Q32T1");
-        workload.pattern = Pattern::Backwards;
-        assert_eq!(sheet_name(&workload), None);
-    }
-
-    #[test]
-    fn durable_means_that_every_write_waits() {
-        let mut workload = Workload::example("x");
-        workload.sync.every_writes = 1;
-        assert!(!is_durable(&workload));
-        workload.mix = OpMix::WRITE;
-        assert!(is_durable(&workload));
-    }
 
     #[test]
     fn a_workload_is_one_sentence() {

@@ -2,23 +2,10 @@
 
 use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{LatencySummary, OpSummary};
-use fathom_model::{Estimate, Unit};
-
-/// The estimate of one percentile; when it was not computed, its absence.
-pub(crate) fn percentile_estimate(latency: &LatencySummary, percent: f64) -> Estimate {
-    latency
-        .percentiles
-        .iter()
-        .find(|p| (p.percent - percent).abs() < 1e-9)
-        .map_or_else(
-            || Estimate::unknown(Unit::Nanoseconds, "not computed"),
-            |p| p.latency_ns.clone(),
-        )
-}
 
 /// One percentile, ready to be printed.
 pub(crate) fn percentile(latency: &LatencySummary, percent: f64) -> Figure {
-    Figure::of(&percentile_estimate(latency, percent), Throughput::Binary)
+    Figure::of(&latency.percentile(percent), Throughput::Binary)
 }
 
 /// `p50`, `p99.9`.

@@ -5,6 +5,7 @@
 //! workload is called. Control characters never reach the output: a file name
 //! must not be able to move the cursor.
 
+pub use fathom_model::printable::one_line as clean;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Which edge of its column a cell keeps to.
@@ -257,19 +258,6 @@ fn split_at(word: &str, width: usize) -> usize {
         }
     }
     word.len()
-}
-
-/// The text on one line, with control and direction-changing characters
-/// replaced.
-pub fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\r' | '\t' => ' ',
-            c if c.is_control() => '?',
-            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '?',
-            c => c,
-        })
-        .collect()
 }
 
 fn clean_lines(text: &str) -> String {

@@ -8,25 +8,25 @@ mod comparison;
 mod details;
 mod files;
 mod fleet;
-mod grid;
 mod header;
+pub(crate) mod notes;
 mod objects;
 mod options;
 pub(crate) mod page;
 pub(crate) mod plot;
 mod rows;
 mod sets;
-mod snia;
+mod standard;
 mod steady;
 mod verdict;
 
+use fathom_model::view::Document;
 use fathom_model::{Comparison, JudgedRun};
 
 use crate::facts;
 use fathom_model::figure::Throughput;
 pub use options::TextOptions;
 use page::Page;
-pub(crate) use rows::mark_legend;
 
 /// The run as text, ended by a newline.
 pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
@@ -39,10 +39,10 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         comparison::write(&mut page, comparison, throughput);
         page.blank();
     }
-    let standard = crate::snia::view(run, throughput);
-    if let Some(view) = &standard {
-        snia::write(&mut page, view);
-    } else if let Some(view) = &run.view {
+    let standard = facts::standard(run);
+    if let Some((view, report)) = standard {
+        standard::write(&mut page, view, report, throughput);
+    } else if let Some(view) = facts::answer(run) {
         crate::view::text::write(&mut page, &run.rows, view, throughput);
     } else if let Some(view) = crate::fleet::view(run, throughput) {
         fleet::write(&mut page, &view);
@@ -52,13 +52,11 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         }
     } else if compared.is_some() && !options.verbose {
         // The table of the sides says it all.
-    } else if facts::is_quick(run) {
-        let grid = crate::grid::Grid::of(run);
-        grid::write(&mut page, &grid, throughput);
-        rows::write(&mut page, run, &grid.rest, throughput);
     } else {
-        let all: Vec<_> = run.rows.iter().collect();
-        rows::write(&mut page, run, &all, throughput);
+        if let Some(view) = facts::result_form(run) {
+            crate::view::text::write(&mut page, &run.rows, view, throughput);
+        }
+        rows::write(&mut page, run, &facts::plain_rows(run), throughput);
     }
     let added_up = run.view.as_ref().is_some_and(|view| view.adds_up_sets);
     if !added_up || options.verbose {
@@ -82,6 +80,19 @@ pub fn render_verdict(run: &JudgedRun, options: &TextOptions) -> String {
     let mut page = Page::new(options);
     verdict::write(&mut page, run, options.report.as_deref());
     page.finish()
+}
+
+/// A result that stands alone as text, ended by a newline.
+pub fn render_document(document: &Document, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
+    let throughput = Throughput::decimal(options.decimal_units);
+    crate::view::document::write(&mut page, document, throughput);
+    page.finish()
+}
+
+/// The verdict in a few lines, for commands whose output belongs to another tool.
+pub fn verdict_lines(run: &JudgedRun) -> Vec<String> {
+    verdict::lines(run)
 }
 
 /// A comparison of stored runs as text, ended by a newline.

@@ -5,15 +5,15 @@ use fathom_model::figure::{self, Throughput};
 use fathom_model::verdict::{FindingStatus, Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
+use super::cell::{Badge, NumberCell};
 use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
-use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
-use super::snia::{self, SniaSection};
+use super::rows::{self, ResultLine};
+use super::standard::StandardSection;
 use crate::chart::{self, Drawing};
 use crate::fleet::{self, FleetView};
-use crate::grid::Grid;
 use crate::steady::{self, RungLine};
-use crate::view::Section;
+use crate::view::{Results, Section};
 use crate::{affected, facts, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
@@ -52,10 +52,9 @@ pub(super) struct Page<'a> {
     fitness: Option<FitnessView<'a>>,
     fleet: Option<FleetView>,
     study: Option<Section<'a>>,
-    standard: Option<SniaSection<'a>>,
+    standard: Option<StandardSection<'a>>,
     compared: Option<ComparisonView<'a>>,
-    grid: Vec<GridLine>,
-    durable: Vec<DurableLine>,
+    form: Option<Results<'a>>,
     results: Vec<ResultLine>,
     sums: Vec<rows::SumTable>,
     several_targets: bool,
@@ -95,7 +94,7 @@ pub(super) struct TrialView<'a> {
     badge: Badge,
     limiter: &'static str,
     facts: Vec<(&'static str, String)>,
-    lines: Vec<(String, Vec<Shown>)>,
+    lines: Vec<(String, Vec<NumberCell>)>,
     charts: Vec<Vec<String>>,
     objections: Vec<&'a Finding>,
     steadiness: Option<String>,
@@ -115,14 +114,6 @@ pub(super) struct FindingLine<'a> {
 impl<'a> Page<'a> {
     /// Fills the page.
     pub(super) fn of(run: &'a JudgedRun) -> Page<'a> {
-        let grid = if facts::is_quick(run) {
-            Grid::of(run)
-        } else {
-            Grid {
-                rest: run.rows.iter().collect(),
-                ..Grid::default()
-            }
-        };
         let findings = &run.verdict.findings;
         let targets = facts::targets(run);
         let (trials, trials_undrawn) = trial_views(run);
@@ -147,12 +138,11 @@ impl<'a> Page<'a> {
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
             fleet: fleet::view(run, Throughput::Binary),
-            study: run.view.as_ref().map(Section::of),
-            standard: SniaSection::of(run),
+            study: facts::answer(run).map(Section::of),
+            standard: StandardSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),
-            grid: rows::grid_lines(&grid),
-            durable: rows::durable_lines(&grid),
-            results: rows::lines(run, grid.rest.iter().copied()),
+            form: facts::result_form(run).map(Results::of),
+            results: rows::lines(run, facts::plain_rows(run)),
             sums: rows::sums(run),
             several_targets: targets.len() > 1,
             iterations: run.trials.iter().any(|t| t.iteration > 0),
@@ -221,10 +211,12 @@ fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
     let buckets = (PAGE_BUCKETS / lines.max(1)).clamp(60, MOST_BUCKETS);
     let mut room = MOST_CHART_BYTES;
     let mut undrawn = 0;
+    let unlisted = run.view.as_ref().map(|view| &view.unlisted_trials);
+    let is_listed = |trial: &&JudgedTrial| unlisted.is_none_or(|them| !them.contains(&trial.index));
     let views = run
         .trials
         .iter()
-        .filter(|trial| snia::is_shown(run, trial))
+        .filter(is_listed)
         .map(|trial| {
             let charts = if room > 0 {
                 chart::draw(trial, Drawing { buckets })

@@ -11,15 +11,15 @@ use super::{figure, picture};
 const BOX: (f64, f64) = (210.0, 40.0);
 const GAP: (f64, f64) = (16.0, 62.0);
 
-struct Part<'a> {
+struct PageSection<'a> {
     node: &'a MachineNode,
     x: f64,
     y: f64,
     /// The link above: from, width of its line, words, class.
-    link: Option<Line>,
+    link: Option<ChartLine>,
 }
 
-struct Line {
+struct ChartLine {
     x: f64,
     y: f64,
     width: f64,
@@ -27,13 +27,13 @@ struct Line {
     class: &'static str,
 }
 
-struct Row<'a> {
+struct MachineRow<'a> {
     name: &'a str,
     kind: &'a str,
-    cells: [Vec<Cell>; 3],
+    cells: [Vec<MachineCell>; 3],
 }
 
-struct Cell {
+struct MachineCell {
     text: String,
     how: String,
     beyond: bool,
@@ -41,11 +41,11 @@ struct Cell {
 
 #[derive(Template)]
 #[template(path = "machine.html")]
-struct Page<'a> {
+struct MachinePage<'a> {
     host: &'a str,
     span: String,
-    rows: Vec<Row<'a>>,
-    parts: Vec<Part<'a>>,
+    rows: Vec<MachineRow<'a>>,
+    parts: Vec<PageSection<'a>>,
     width: f64,
     height: f64,
     box_width: f64,
@@ -57,22 +57,22 @@ struct Page<'a> {
 /// # Errors
 /// Only when the template engine fails.
 pub fn html(found: &MachineUse) -> crate::Result<String> {
-    let cells = |figures: &[UseFigure]| -> Vec<Cell> {
-        let one = |one: &UseFigure| Cell {
+    let cells = |figures: &[UseFigure]| -> Vec<MachineCell> {
+        let one = |one: &UseFigure| MachineCell {
             text: figure(one),
             how: one.how.clone(),
             beyond: one.beyond,
         };
         match figures.is_empty() {
             false => figures.iter().map(one).collect(),
-            true => vec![Cell {
+            true => vec![MachineCell {
                 text: "not readable".to_owned(),
                 how: "this host does not tell it".to_owned(),
                 beyond: false,
             }],
         }
     };
-    let rows = found.resources.iter().map(|resource| Row {
+    let rows = found.resources.iter().map(|resource| MachineRow {
         name: &resource.name,
         kind: &resource.kind,
         cells: [
@@ -87,7 +87,7 @@ pub fn html(found: &MachineUse) -> crate::Result<String> {
         .map(|part| part.x + BOX.0)
         .fold(BOX.0, f64::max);
     let bottom = parts.iter().map(|part| part.y + BOX.1).fold(0.0, f64::max);
-    let page = Page {
+    let page = MachinePage {
         host: &found.host,
         span: unit::span((found.seconds * 1e9) as u64),
         rows: rows.collect(),
@@ -97,11 +97,11 @@ pub fn html(found: &MachineUse) -> crate::Result<String> {
         box_height: BOX.1,
         parts,
     };
-    Ok(page.render()?)
+    crate::html::page(&page)
 }
 
 /// Leaves side by side, each part above the middle of those that hang on it.
-fn placed(nodes: &[MachineNode]) -> Vec<Part<'_>> {
+fn placed(nodes: &[MachineNode]) -> Vec<PageSection<'_>> {
     let mut parts = Vec::new();
     let mut next = 4.0;
     for node in nodes.iter().filter(|node| node.above.is_none()) {
@@ -116,7 +116,7 @@ fn placed(nodes: &[MachineNode]) -> Vec<Part<'_>> {
         let above = above.and_then(|name| places.iter().find(|(other, ..)| other == name));
         let Some((_, x, y)) = above else { continue };
         let link = part.node.link.as_ref();
-        part.link = Some(Line {
+        part.link = Some(ChartLine {
             x: x + BOX.0 / 2.0,
             y: y + BOX.1,
             width: link
@@ -139,7 +139,7 @@ fn place<'a>(
     node: &'a MachineNode,
     depth: usize,
     next: &mut f64,
-    parts: &mut Vec<Part<'a>>,
+    parts: &mut Vec<PageSection<'a>>,
 ) -> f64 {
     let below = nodes
         .iter()
@@ -158,7 +158,7 @@ fn place<'a>(
             x + BOX.0 / 2.0
         }
     };
-    parts.push(Part {
+    parts.push(PageSection {
         node,
         x: middle - BOX.0 / 2.0,
         y: 4.0 + depth as f64 * (BOX.1 + GAP.1),

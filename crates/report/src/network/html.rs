@@ -23,7 +23,7 @@ struct RoundView {
 
 #[derive(Template)]
 #[template(path = "network.html")]
-struct Page<'a> {
+struct NetworkPage<'a> {
     report: &'a MatrixReport,
     title: String,
     rounds: Vec<RoundView>,
@@ -34,7 +34,7 @@ struct Page<'a> {
 /// # Errors
 /// Only when the template engine fails.
 pub fn matrix_html(report: &MatrixReport) -> crate::Result<String> {
-    let page = Page {
+    let page = NetworkPage {
         report,
         title: format!("network of {} hosts", report.hosts.len()),
         rounds: report
@@ -43,7 +43,7 @@ pub fn matrix_html(report: &MatrixReport) -> crate::Result<String> {
             .map(|round| view(report, round))
             .collect(),
     };
-    Ok(page.render()?)
+    crate::html::page(&page)
 }
 
 fn view(report: &MatrixReport, round: &MatrixRound) -> RoundView {

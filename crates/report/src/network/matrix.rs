@@ -1,6 +1,6 @@
 //! All pairs of several hosts as text: senders down, receivers across.
 
-use fathom_model::network::{Cell, MatrixMode, MatrixReport, MatrixRound};
+use fathom_model::network::{MatrixCell, MatrixMode, MatrixReport, MatrixRound};
 use fathom_model::unit;
 
 use super::{rate, remark, time};
@@ -37,7 +37,7 @@ pub fn matrix_text(report: &MatrixReport) -> String {
 }
 
 /// The cell of a direction.
-pub(super) fn cell(round: &MatrixRound, from: usize, to: usize) -> Option<&Cell> {
+pub(super) fn cell(round: &MatrixRound, from: usize, to: usize) -> Option<&MatrixCell> {
     round
         .cells
         .iter()
@@ -53,7 +53,7 @@ fn round_text(report: &MatrixReport, round: &MatrixRound) -> String {
         text += &format!("  {hosts} hosts do not fit here; --html FILE has the matrix\n");
     }
     if round.mode == MatrixMode::Alone && hosts <= MOST_COLUMNS {
-        let has = |pick: fn(&Cell) -> bool| round.cells.iter().any(pick);
+        let has = |pick: fn(&MatrixCell) -> bool| round.cells.iter().any(pick);
         if has(|cell| cell.retransmits > 0) {
             text += "\nsegments sent again\n";
             text += &grid(report, round, |cell| unit::group(cell.retransmits));
@@ -76,7 +76,11 @@ fn round_text(report: &MatrixReport, round: &MatrixRound) -> String {
     text
 }
 
-fn grid(report: &MatrixReport, round: &MatrixRound, show: impl Fn(&Cell) -> String) -> String {
+fn grid(
+    report: &MatrixReport,
+    round: &MatrixRound,
+    show: impl Fn(&MatrixCell) -> String,
+) -> String {
     let hosts = report.hosts.len();
     let sums = round.mode != MatrixMode::Alone;
     let mut columns = vec![("from \\ to".to_owned(), Align::Left)];

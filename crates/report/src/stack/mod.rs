@@ -140,7 +140,17 @@ impl Tree {
 fn findings(out: &mut String, stack: &Stack, width: usize) {
     out.push('\n');
     if stack.findings.is_empty() {
-        out.push_str("Nothing is wrong with the way these layers lie on one another.\n");
+        let text = match (&stack.filesystem, &stack.devices[..], &stack.notes[..]) {
+            (None, [], _) => {
+                "No layer could be seen, so nothing is known about how they lie on one another."
+            }
+            // Memory and network mounts have none; then nothing is noted.
+            (Some(_), [], [_, ..]) => {
+                "No device could be seen, so nothing is known about how the layers lie on one another."
+            }
+            _ => "Nothing is wrong with the way these layers lie on one another.",
+        };
+        indented(out, "", "", text, width);
     }
     for finding in &stack.findings {
         let word = match finding.gravity {

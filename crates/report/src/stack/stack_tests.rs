@@ -111,3 +111,30 @@ fn json_has_numbers_as_numbers() {
     assert_eq!(value["devices"][0]["name"], "md0");
     assert_eq!(value["devices"][0]["stripe"]["chunk_bytes"], 524_288);
 }
+
+#[test]
+fn layers_that_could_not_be_seen_are_not_called_right() {
+    let nothing = Stack {
+        target: "/srv".to_owned(),
+        notes: vec!["devices and their settings: /sys is not mounted here".to_owned()],
+        ..Stack::default()
+    };
+    let shown = text(&nothing, 80);
+    assert!(shown.contains("No layer could be seen"), "{shown}");
+    assert!(
+        shown.contains("Not known: devices and their settings"),
+        "{shown}"
+    );
+    let without_devices = Stack {
+        filesystem: example().filesystem,
+        ..nothing
+    };
+    let shown = text(&without_devices, 80);
+    assert!(shown.contains("No device could be seen"), "{shown}");
+    // A file system in memory has no devices.
+    let memory = Stack {
+        notes: Vec::new(),
+        ..without_devices
+    };
+    assert!(text(&memory, 80).contains("Nothing is wrong"));
+}

@@ -15,15 +15,18 @@ const ROWS_MAX: usize = 20;
 
 /// Latencies from `from_ns` up to and without `to_ns`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Bin {
-    pub(super) from_ns: f64,
-    pub(super) to_ns: f64,
-    pub(super) count: u64,
+pub struct LatencyStep {
+    /// From this latency.
+    pub from_ns: f64,
+    /// Up to and without this one.
+    pub to_ns: f64,
+    /// Requests in it.
+    pub count: u64,
 }
 
 /// The rows from the fastest to the slowest request, with the finest steps
 /// that fit; empty rows between them are kept, so that a gap shows.
-pub(super) fn bins(latencies: &Histogram) -> Vec<Bin> {
+pub fn steps_of(latencies: &Histogram) -> Vec<LatencyStep> {
     let (Some(min), Some(max)) = (latencies.min(), latencies.max()) else {
         return Vec::new();
     };
@@ -44,12 +47,12 @@ pub(super) fn bins(latencies: &Histogram) -> Vec<Bin> {
     rows
 }
 
-fn edges(steps: &[f64], min_ns: f64, max_ns: f64) -> Vec<Bin> {
+fn edges(steps: &[f64], min_ns: f64, max_ns: f64) -> Vec<LatencyStep> {
     let mut all: Vec<f64> = Vec::new();
     for decade in 0..20 {
         all.extend(steps.iter().map(|step| step * 10f64.powi(decade)));
     }
-    let rows = all.windows(2).map(|pair| Bin {
+    let rows = all.windows(2).map(|pair| LatencyStep {
         from_ns: pair[0],
         to_ns: pair[1],
         count: 0,
@@ -62,10 +65,10 @@ fn edges(steps: &[f64], min_ns: f64, max_ns: f64) -> Vec<Bin> {
 mod tests {
     use super::*;
 
-    fn of(values: &[u64]) -> Vec<Bin> {
+    fn of(values: &[u64]) -> Vec<LatencyStep> {
         let mut histogram = Histogram::new();
         values.iter().for_each(|value| histogram.record(*value));
-        bins(&histogram)
+        steps_of(&histogram)
     }
 
     #[test]

@@ -1,55 +1,22 @@
-//! `fathom explain`: what a rule means and what to do about it.
+//! What a rule detects, how, its thresholds and what to do, as text.
 
-use clap::Args;
-use fathom_report::table::wrap;
-use fathom_rules::{Parameter, Rule, TABLES, figure, find, suggest, threshold};
+use fathom_rules::{Parameter, Rule, TABLES, figure, threshold};
 
-use crate::exit::{CommandError, Exit};
-use crate::present;
-
-/// Explain a rule: what it detects, how, its thresholds and what to do.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all rules"
-)]
-pub(crate) struct Explain {
-    /// Id or name of the rule: of a check, an alarm, a remark, a decision.
-    pub(crate) rule: Option<String>,
-}
+use crate::table::wrap;
 
 /// Columns of an explanation.
 const WIDTH: usize = 80;
 
-pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
-    let Some(name) = &explain.rule else {
-        present::write_stdout(&list())?;
-        return Ok(Exit::Success);
-    };
-    let found = find(name);
-    if !found.is_empty() {
-        let texts: Vec<String> = found.into_iter().map(describe).collect();
-        present::write_stdout(&texts.join("\n"))?;
-        return Ok(Exit::Success);
-    }
-    let nearest: Vec<String> = suggest(name).into_iter().map(heading).collect();
-    let hint = match nearest.is_empty() {
-        true => String::new(),
-        false => format!("; did you mean {}?", nearest.join(" or ")),
-    };
-    let problem =
-        format!("'{name}' names none of the rules{hint}; `fathom explain` lists them all");
-    Err(CommandError::Usage(problem).into())
-}
-
 /// The id, with the name where that is another.
-fn heading(rule: &Rule) -> String {
+pub fn heading(rule: &Rule) -> String {
     match rule.id == rule.name {
         true => rule.id.to_owned(),
         false => format!("{} {}", rule.id, rule.name),
     }
 }
 
-fn list() -> String {
+/// All rules, table by table.
+pub fn list() -> String {
     let line = |rule: &&Rule| match rule.id == rule.name {
         true => format!("{:<27} {}\n", rule.id, rule.title),
         false => format!("{:<4} {:<22} {}\n", rule.id, rule.name, rule.title),
@@ -64,7 +31,7 @@ fn list() -> String {
 }
 
 /// Everything that the table says of a rule.
-pub(crate) fn describe(rule: &Rule) -> String {
+pub fn describe(rule: &Rule) -> String {
     let severity = rule
         .severity
         .map(|severity| format!(" ({})", severity.name()));
@@ -142,6 +109,8 @@ fn parameters(rule: &Rule) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fathom_rules::find;
+
     use super::*;
 
     #[test]
