@@ -3,19 +3,22 @@
 //! A view says what there is to show and nothing of how: this is the one place
 //! that lays it out, so a new study needs no change here.
 
+pub(crate) mod document;
+mod estimates;
+mod results;
+pub(crate) mod standard;
 pub(crate) mod text;
 
 use std::fmt::Write;
 
 use askama::Template;
-use fathom_model::figure::Throughput;
-use fathom_model::view::{Column, ColumnKind, UnitText, View};
+use fathom_model::view::{Cell, Column, ColumnKind, View};
 
+pub(crate) use self::estimates::shown;
+use self::estimates::{UNIT, has_estimates};
+pub(crate) use self::results::Results;
 use crate::chart::plot;
 use crate::escape::escape_markdown as escape;
-
-/// The unit of formats whose reader chooses none.
-const UNIT: Throughput = Throughput::Binary;
 
 pub(crate) fn push_markdown(out: &mut String, view: &View) {
     for answer in &view.answers {
@@ -25,19 +28,23 @@ pub(crate) fn push_markdown(out: &mut String, view: &View) {
         out.push('\n');
     }
     for table in &view.tables {
+        if has_estimates(table) {
+            estimates::push_markdown(out, table);
+            continue;
+        }
         if let Some(title) = &table.title {
             let _ = writeln!(out, "**{}**\n", escape(shown(title)));
         }
         let heads = table.columns.iter().map(|column| shown(&column.head));
         let rules = table.columns.iter().map(|column| match column.kind {
             ColumnKind::Group | ColumnKind::Text => "---",
-            ColumnKind::Number | ColumnKind::Remark => "--:",
+            _ => "--:",
         });
         let heads: Vec<String> = heads.map(escape).collect();
         let _ = writeln!(out, "| {} |", heads.join(" | "));
         let _ = writeln!(out, "|{}|", rules.collect::<Vec<_>>().join("|"));
         for row in &table.rows {
-            let cells: Vec<String> = row.iter().map(|cell| escape(shown(cell))).collect();
+            let cells: Vec<String> = row.iter().map(|cell| escape(&shown_cell(cell))).collect();
             let _ = writeln!(out, "| {} |", cells.join(" | "));
         }
         out.push('\n');
@@ -62,6 +69,8 @@ pub(crate) fn push_markdown(out: &mut String, view: &View) {
 pub(crate) struct Section<'v> {
     view: &'v View,
     figures: Vec<String>,
+    /// The tables of estimates, behind the others.
+    estimates: Results<'v>,
 }
 
 impl<'v> Section<'v> {
@@ -70,18 +79,20 @@ impl<'v> Section<'v> {
         let map = view.map.as_ref().and_then(plot::map);
         Section {
             figures: charts.chain(map).collect(),
+            estimates: Results::of(view),
             view,
         }
     }
 }
 
-fn shown(text: &UnitText) -> &str {
-    text.shown(UNIT)
+/// A cell of a table without estimates.
+pub(crate) fn shown_cell(cell: &Cell) -> String {
+    estimates::text_of(cell, ColumnKind::Text, UNIT)
 }
 
 /// Whether cells of a column stand to the right.
 fn is_right(column: &Column) -> bool {
-    matches!(column.kind, ColumnKind::Number | ColumnKind::Remark)
+    !matches!(column.kind, ColumnKind::Group | ColumnKind::Text)
 }
 
 /// Whether the cell at a place of its row names the row.
@@ -91,7 +102,8 @@ fn is_row_head(column: &Column, at: &usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use fathom_model::view::{Column, Table};
+    use fathom_model::figure::Throughput;
+    use fathom_model::view::{Column, Table, UnitText};
 
     use super::*;
     use crate::text::TextOptions;
@@ -165,7 +177,7 @@ mod tests {
                 ],
                 rows: vec![vec![
                     "8".into(),
-                    UnitText::of(rate),
+                    UnitText::of(rate).into(),
                     "2 %".into(),
                     "limited by the device itself".into(),
                 ]],

@@ -1,10 +1,12 @@
 //! Requests to an object store: what was worked on, and what each endpoint did.
 
+use fathom_model::judged::JudgedTrial;
 use fathom_model::{JudgedRun, unit};
+use fathom_stats::order_statistics::least_samples;
 
 use super::page::Page;
 use crate::table::{Align, Table};
-use crate::{facts, objects};
+use crate::{facts, objects, summary};
 
 /// Whether endpoints of a trial differ in whose keys signed.
 fn have_own_keys(run: &JudgedRun) -> bool {
@@ -12,6 +14,23 @@ fn have_own_keys(run: &JudgedRun) -> bool {
         let all = &trial.summary.endpoints;
         all.iter().any(|one| one.keys != all[0].keys)
     })
+}
+
+/// A percentile of what one endpoint answered, where so many requests carry it, and
+/// those of the trial do: requests that depend on one another are worth less.
+fn percentile(trial: &JudgedTrial, requests: u64, percent: f64, text: String) -> String {
+    let mut kinds = trial.summary.ops.iter().filter(|op| op.kind.is_data());
+    let carried = kinds.any(|op| {
+        let latencies = summary::latencies(op);
+        let mut known = latencies
+            .iter()
+            .map(|(_, latency)| summary::percentile(latency, percent));
+        known.all(|figure| !figure.is_missing())
+    });
+    match carried && requests as f64 >= least_samples(percent / 100.0) {
+        true => text,
+        false => "n/a".to_owned(),
+    }
 }
 
 pub(super) fn write(page: &mut Page, run: &JudgedRun) {
@@ -61,8 +80,8 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
             let cells = [
                 unit::group(endpoint.requests),
                 unit::bytes(endpoint.bytes).to_string(),
-                span(endpoint.p50_ns),
-                span(endpoint.p99_ns),
+                percentile(trial, endpoint.requests, 50.0, span(endpoint.p50_ns)),
+                percentile(trial, endpoint.requests, 99.0, span(endpoint.p99_ns)),
                 span(endpoint.max_ns),
                 unit::group(endpoint.failed),
                 unit::group(endpoint.slow_downs),

@@ -1,19 +1,12 @@
 //! The page that text sections write to.
 
+pub(crate) use fathom_model::view::Tone;
+
 use super::options::TextOptions;
 use crate::table::{Align, pad, wrap};
 
 /// Columns of the names of fields (`Validity:`, `Limiter:`, …).
 const FIELD_WIDTH: usize = 10;
-
-/// What a word means, for colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
-    Good,
-    Warning,
-    Bad,
-    Strong,
-}
 
 /// Text under construction.
 pub(crate) struct Page {
@@ -72,6 +65,11 @@ impl Page {
             };
             self.line(&format!("{}{line}", pad(&name, FIELD_WIDTH, Align::Left)));
         }
+    }
+
+    /// A sentence below the text of a field.
+    pub(crate) fn below_field(&mut self, text: &str) {
+        self.paragraph(FIELD_WIDTH, FIELD_WIDTH + 2, text);
     }
 
     /// Wrapped text from column `indent`, further lines from column `hang`.

@@ -2,19 +2,20 @@
 
 use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
-use fathom_model::{JudgedRun, Validity, unit};
+use fathom_model::{JudgedRun, unit};
 
+use super::notes::{example, mark_legend};
 use super::page::Page;
 use crate::names::mark;
 use crate::summary;
 use crate::table::{Align, Table, display_width, wrap};
-use crate::{facts, levels, names, sets};
+use crate::{facts, levels, sets};
 
 /// Percentiles of the table.
 pub(super) const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
 /// One line of results: an operation kind and one of its latencies.
-struct Entry<'a> {
+struct ResultEntry<'a> {
     name: String,
     figures: Option<[Figure; 2]>,
     latency: Vec<Figure>,
@@ -71,7 +72,7 @@ fn build(
         let company = company.map_or(String::new(), |text| format!(", {text}"));
         format!("{}{target}{company}", row.label)
     };
-    let all: Vec<(&ResultRow, Vec<Entry<'_>>)> = rows
+    let all: Vec<(&ResultRow, Vec<ResultEntry<'_>>)> = rows
         .iter()
         .map(|r| (*r, entries(run, r, throughput)))
         .collect();
@@ -83,7 +84,7 @@ fn build(
         }
     }
     let room = width.saturating_sub(bare.width());
-    let fits = |(row, entries): &(&ResultRow, Vec<Entry<'_>>)| {
+    let fits = |(row, entries): &(&ResultRow, Vec<ResultEntry<'_>>)| {
         entries.len() == 1 && display_width(&named(&name(row), &entries[0].name)) < room
     };
     let one_line = !inline && all.iter().all(fits) || inline && all.iter().all(|r| r.1.len() == 1);
@@ -123,8 +124,8 @@ fn is_open_loop(row: &ResultRow) -> bool {
 }
 
 /// The largest latencies, where the table has no room for their column.
-fn max_lines(entries: &[Entry<'_>]) -> Vec<String> {
-    let line = |entry: &Entry<'_>| {
+fn max_lines(entries: &[ResultEntry<'_>]) -> Vec<String> {
+    let line = |entry: &ResultEntry<'_>| {
         let max = unit::latency(entry.max_ns? as f64);
         Some(format!("  {}: max {max}", entry.name))
     };
@@ -154,7 +155,11 @@ fn title_details(row: &ResultRow) -> String {
     details
 }
 
-fn entries<'a>(run: &'a JudgedRun, row: &'a ResultRow, throughput: Throughput) -> Vec<Entry<'a>> {
+fn entries<'a>(
+    run: &'a JudgedRun,
+    row: &'a ResultRow,
+    throughput: Throughput,
+) -> Vec<ResultEntry<'a>> {
     let levels = levels::of_row(run, row);
     let ops = levels.iter().flat_map(|level| {
         let ops = level.ops.iter().filter(|op| op.ops > 0);
@@ -171,7 +176,7 @@ fn entries<'a>(run: &'a JudgedRun, row: &'a ResultRow, throughput: Throughput) -
             let rates = [&op.ops_per_second, &op.bytes_per_second];
             let mut figures = vec![Figure::of(&latency.mean_ns, throughput)];
             figures.extend(PERCENTILES.map(|p| summary::percentile(latency, p)));
-            out.push(Entry {
+            out.push(ResultEntry {
                 name,
                 figures: (i == 0).then(|| rates.map(|r| Figure::of(r, throughput))),
                 latency: figures,
@@ -183,7 +188,7 @@ fn entries<'a>(run: &'a JudgedRun, row: &'a ResultRow, throughput: Throughput) -
     out
 }
 
-fn cells(entry: &Entry<'_>, name: &str, layout: Layout) -> Vec<String> {
+fn cells(entry: &ResultEntry<'_>, name: &str, layout: Layout) -> Vec<String> {
     let inline = layout.inline;
     let mut out = vec![name.to_owned()];
     match &entry.figures {
@@ -243,7 +248,7 @@ fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput
     if let Some(reason) = example(missing.into_iter()) {
         notes.push(format!("n/a ({reason}){}.", hint.unwrap_or_default()));
     }
-    notes.extend(mark_legend(rows.iter().copied()));
+    notes.extend(mark_legend(rows.iter().map(|row| row.verdict.validity)));
     if !notes.is_empty() {
         page.paragraph(0, 0, &notes.join(" "));
         page.blank();
@@ -254,7 +259,11 @@ fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput
 fn rerun(run: &JudgedRun, rows: &[&ResultRow], throughput: Throughput) -> Option<String> {
     let needed = rows.iter().filter_map(|row| {
         let entries = entries(run, row, throughput);
-        let figures = entries.iter().flat_map(|entry| {
+        // Connections are made once: no length of a run gives them percentiles.
+        let whole = entries
+            .iter()
+            .filter(|entry| !entry.op.kind.is_part_of_request());
+        let figures = whole.flat_map(|entry| {
             let rates = entry.figures.iter().flatten();
             rates.chain(&entry.latency)
         });
@@ -281,29 +290,4 @@ fn rounded_up(nanoseconds: u64) -> u64 {
         _ => 300,
     };
     seconds.div_ceil(step).saturating_mul(step)
-}
-
-/// The figures' reason, or one of them as an example.
-pub(super) fn example<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<String> {
-    let mut reasons = figures.filter_map(Figure::reason);
-    let first = reasons.next()?;
-    Some(if reasons.all(|r| r == first) {
-        first.to_owned()
-    } else {
-        format!("for example: {first}")
-    })
-}
-
-/// What the signs in front of numbers mean, for those that occur.
-pub(crate) fn mark_legend<'a>(rows: impl Iterator<Item = &'a ResultRow>) -> Vec<String> {
-    let validities: Vec<Validity> = rows.map(|r| r.verdict.validity).collect();
-    [
-        Validity::Caveats,
-        Validity::NotDetermined,
-        Validity::NotTrusted,
-    ]
-    .into_iter()
-    .filter(|v| validities.contains(v))
-    .map(|v| format!("{} {}.", mark(v), names::validity(v)))
-    .collect()
 }

@@ -1,13 +1,15 @@
 //! The three questions, each answered apart, and where to read more.
 
 use fathom_model::verdict::{FindingStatus, Fit};
-use fathom_model::{Finding, JudgedRun, Validity};
+use fathom_model::{Finding, JudgedRun, RunState, Validity};
 
 use super::page::{Page, Tone};
 use crate::{affected, facts, limits, names};
 
 /// Findings against the number that are shown in full.
 const SHOWN: usize = 8;
+/// Findings in a few lines.
+const FEW_SHOWN: usize = 3;
 
 pub(super) fn write(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
     page.blank();
@@ -22,6 +24,33 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
         Some(path) => page.line(&format!("Report:   {path}")),
         None => page.field("Report", &format!("fathom report {}", run.run.id)),
     }
+}
+
+/// Why it ended, the answers in one line, and the worst findings.
+pub(super) fn lines(run: &JudgedRun) -> Vec<String> {
+    let mut lines: Vec<String> = run.run.reason.iter().cloned().collect();
+    if run.run.state == RunState::Failed {
+        return lines;
+    }
+    let word = match run.verdict.validity {
+        Validity::Trusted => "trusted",
+        Validity::Caveats => "with caveats",
+        Validity::NotDetermined => "not determined",
+        Validity::NotTrusted => "not trusted",
+    };
+    lines.push(format!(
+        "{word}; limiter: {}; `fathom runs show {}` has the whole verdict",
+        run.verdict.limiter_evidence, run.run.id
+    ));
+    let worst = run.verdict.findings.iter().filter(|finding| {
+        matches!(
+            finding.status,
+            FindingStatus::Caveat | FindingStatus::Invalid
+        )
+    });
+    let worst = worst.take(FEW_SHOWN);
+    lines.extend(worst.map(|finding| format!("{} {}", finding.id, finding.evidence)));
+    lines
 }
 
 fn write_validity(page: &mut Page, run: &JudgedRun) {

@@ -5,9 +5,11 @@ use fathom_model::judged::ResultRow;
 use fathom_model::unit;
 use fathom_model::view::{ColumnKind, LatencyMap, MapCell, Table, View};
 
+use super::estimates;
 use crate::table::{self, Align};
+use crate::text::notes::mark_legend;
 use crate::text::page::Page;
-use crate::text::{mark_legend, plot};
+use crate::text::plot;
 
 /// What a half interval is.
 const HALF_INTERVAL: &str = "±: half the 95 % interval; ?: too short for one.";
@@ -25,6 +27,11 @@ pub(crate) fn write(page: &mut Page, rows: &[ResultRow], view: &View, throughput
         write_map(page, map);
     }
     for of in &view.tables {
+        if estimates::has_estimates(of) {
+            estimates::write(page, of, throughput);
+            page.blank();
+            continue;
+        }
         let mut indent = 0;
         if let Some(title) = &of.title {
             page.line(title.shown(throughput));
@@ -43,8 +50,9 @@ pub(crate) fn write(page: &mut Page, rows: &[ResultRow], view: &View, throughput
     let mut notes = view.notes.clone();
     if view.has_signs {
         notes.insert(0, HALF_INTERVAL.to_owned());
-        notes.extend(mark_legend(rows.iter()));
+        notes.extend(mark_legend(rows.iter().map(|row| row.verdict.validity)));
     }
+    notes.extend(estimates::notes(view));
     if !notes.is_empty() {
         page.paragraph(0, 0, &notes.join(" "));
     }
@@ -65,7 +73,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// The table without the spare columns for which there is no room.
-fn table(of: &Table, width: usize, throughput: Throughput) -> table::Table {
+pub(crate) fn table(of: &Table, width: usize, throughput: Throughput) -> table::Table {
     let mut columns: Vec<usize> = (0..of.columns.len()).collect();
     let mut spare: Vec<u8> = of.columns.iter().filter_map(|c| c.spare).collect();
     spare.sort_unstable();
@@ -87,7 +95,7 @@ fn build(of: &Table, columns: &[usize], throughput: Throughput) -> table::Table 
         match column.kind {
             ColumnKind::Group => ("", Align::Left),
             ColumnKind::Text | ColumnKind::Remark => (head, Align::Left),
-            ColumnKind::Number => (head, Align::Right),
+            ColumnKind::Number | ColumnKind::Rate | ColumnKind::Latency => (head, Align::Right),
         }
     };
     let mut table = table::Table::new(columns.iter().map(column));
@@ -96,9 +104,13 @@ fn build(of: &Table, columns: &[usize], throughput: Throughput) -> table::Table 
         table.row(columns.iter().map(|at| {
             let repeats = above.is_some_and(|above| above.get(*at) == row.get(*at));
             if of.columns[*at].kind == ColumnKind::Group && repeats {
-                ""
+                String::new()
             } else {
-                row.get(*at).map_or("", |cell| cell.shown(throughput))
+                let kind = of.columns[*at].kind;
+                let cell = row.get(*at);
+                cell.map_or(String::new(), |cell| {
+                    estimates::text_of(cell, kind, throughput)
+                })
             }
         }));
         above = Some(row);

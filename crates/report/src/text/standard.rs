@@ -1,22 +1,24 @@
-//! A test of the SNIA specification as text.
+//! The report of a standard as text.
 
+use fathom_model::figure::Throughput;
 use fathom_model::view::plot::Plot;
+use fathom_model::view::{ReportPart, StandardReport, View};
 
 use super::page::{Page, Tone};
 use super::plot;
-use crate::snia::{Matrix, PartView, SniaView};
-use crate::table::{Align, Table, pad, wrap};
+use crate::table::{Align, pad, wrap};
+use crate::view::text::table;
 
 /// Columns of the names of facts and figures.
 const NAME_WIDTH: usize = 18;
 const WINDOW_WIDTH: usize = 30;
 
-pub(super) fn write(page: &mut Page, view: &SniaView<'_>) {
+pub(super) fn write(page: &mut Page, view: &View, report: &StandardReport, throughput: Throughput) {
     let title = page.paint(&view.title, Tone::Strong);
     page.line(&title);
-    page.paragraph(0, 2, &format!("{}.", view.claim));
+    page.paragraph(0, 2, &format!("{}.", report.claim));
     page.blank();
-    for requirement in view.requirements {
+    for requirement in &report.requirements {
         let (sign, tone) = match requirement.kept {
             true => ("kept", Tone::Good),
             false => ("NOT ", Tone::Warning),
@@ -26,13 +28,13 @@ pub(super) fn write(page: &mut Page, view: &SniaView<'_>) {
         hanging(page, &format!("  {sign}  "), 8, &text);
     }
     page.blank();
-    for fact in view.facts {
+    for fact in &report.facts {
         let name = pad(&format!("{}:", fact.name), NAME_WIDTH, Align::Left);
         hanging(page, &name, NAME_WIDTH, &fact.value);
     }
     page.blank();
-    for part in &view.parts {
-        write_part(page, part);
+    for part in report.parts.shown(throughput) {
+        write_part(page, part, throughput);
     }
 }
 
@@ -46,27 +48,30 @@ fn hanging(page: &mut Page, first: &str, width: usize, text: &str) {
     }
 }
 
-fn write_part(page: &mut Page, part: &PartView) {
+fn write_part(page: &mut Page, part: &ReportPart, throughput: Throughput) {
     let name = part
         .name
         .as_ref()
         .map_or(String::new(), |n| format!("{n}: "));
     let headline = page.paint(&format!("{name}{}", part.headline), Tone::Strong);
     page.line(&headline);
-    for (name, value) in &part.window {
-        let name = pad(&format!("  {name}:"), WINDOW_WIDTH + 2, Align::Left);
-        hanging(page, &name, WINDOW_WIDTH + 2, value);
+    for figure in &part.figures {
+        let name = format!("  {}:", figure.name);
+        let name = pad(&name, WINDOW_WIDTH + 2, Align::Left);
+        hanging(page, &name, WINDOW_WIDTH + 2, &figure.value);
     }
     page.blank();
-    if let Some(convergence) = part.plots.first() {
+    if let Some(convergence) = part.charts.first() {
         page.line(&convergence.title);
         page.block(&plot::draw(&tracked_only(convergence), page.width));
         page.blank();
     }
     let shown = if page.verbose { part.tables.len() } else { 1 };
-    for matrix in part.tables.iter().take(shown) {
-        page.line(&matrix.title);
-        page.block(&table(matrix).render());
+    for of in part.tables.iter().take(shown) {
+        if let Some(title) = &of.title {
+            page.line(title.shown(throughput));
+        }
+        page.block(&table(of, page.width, throughput).render());
         page.blank();
     }
 }
@@ -78,13 +83,4 @@ fn tracked_only(convergence: &Plot) -> Plot {
         plot.series.truncate(1);
     }
     plot
-}
-
-fn table(matrix: &Matrix) -> Table {
-    let heads = matrix.head.iter().map(|head| (head.clone(), Align::Right));
-    let mut table = Table::new(heads);
-    for row in &matrix.rows {
-        table.row(row.iter().cloned());
-    }
-    table
 }
