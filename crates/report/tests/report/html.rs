@@ -63,6 +63,20 @@ fn names_cannot_become_markup() {
 }
 
 #[test]
+fn names_cannot_move_what_stands_around_them() {
+    let mut run = synthetic::quick_caveats();
+    run.run.name = "a\u{1b}[31m\u{202e}b".to_owned();
+    run.trials[0].label = "c\u{202e}d\u{9b}".to_owned();
+    let page = render(&run).unwrap();
+    let csv = fathom_report::csv::render(&run);
+    let markdown = fathom_report::markdown::render(&run);
+    for text in [page, csv, markdown] {
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{9b}']));
+        assert!(text.contains("a?"), "the name is shown without them");
+    }
+}
+
+#[test]
 fn every_chart_names_itself_its_axes_and_its_data() {
     let page = render(&synthetic::open_loop_lag()).unwrap();
     let charts: Vec<&str> = page.split("<figure class=\"chart ").skip(1).collect();

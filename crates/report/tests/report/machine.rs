@@ -91,7 +91,12 @@ fn csv_fields_are_base_units_and_stand_in_their_columns() {
         rows[1][at].as_str()
     };
     let op = &run.trials[0].summary.ops[0];
-    assert_eq!(field("label"), run.trials[0].label);
+    let label = fathom_model::printable::lines(&run.trials[0].label);
+    assert_eq!(
+        field("label"),
+        label,
+        "a terminal that shows it obeys nothing"
+    );
     assert_eq!(field("started"), "2026-11-21T15:45:30Z");
     assert_eq!(field("op"), "read");
     assert_eq!(field("ops"), op.ops.to_string());

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod browser;
+mod crosscheck;
 mod html;
 mod machine;
 mod opinion;

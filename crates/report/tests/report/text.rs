@@ -29,6 +29,7 @@ fn one_bad_row_does_not_speak_for_the_others() {
     run.rows[1].verdict.validity = Validity::NotTrusted;
     run.rows[2].verdict.validity = Validity::Caveats;
     run.verdict.validity = Validity::NotTrusted;
+    let mut run = synthetic::with_grid(run);
     let text = plain(&run);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let label = run.rows[1].label.clone();
@@ -206,7 +207,7 @@ fn a_grid_without_intervals_says_so() {
         op.service.percentiles[3].latency_ns =
             Estimate::unknown(Unit::Nanoseconds, "few slow ones");
     }
-    let text = plain(&run);
+    let text = plain(&synthetic::with_grid(run));
     assert!(text.contains("No 95 % intervals (5 s are few)."), "{text}");
     assert!(text.contains("n/a: few slow ones."), "{text}");
 }
@@ -218,8 +219,9 @@ fn an_empty_run_is_still_a_report() {
     run.trials.clear();
     run.verdict.findings.clear();
     run.host = fathom_model::Fingerprint::default();
-    for name in ["quick", "plan"] {
-        run.run.name = name.to_owned();
+    let views = [fathom_studies::quick::view(&run)].map(Some);
+    for view in views.into_iter().chain([None]) {
+        run.view = view;
         let text = plain(&run);
         assert!(text.contains("Validity: trusted"), "{text}");
         assert!(html::render(&run).unwrap().contains("</html>"));

@@ -74,6 +74,12 @@ pub(crate) fn quick() -> JudgedRun {
     trials.push(durable(trials.len() as u32));
     let mut run = run("quick", trials);
     run.run.label = Some("burst".to_owned());
+    with_grid(run)
+}
+
+/// The run as a grid, which shows its rows as they are now.
+pub(crate) fn with_grid(mut run: JudgedRun) -> JudgedRun {
+    run.view = Some(fathom_studies::quick::view(&run));
     run
 }
 
@@ -127,7 +133,7 @@ pub(crate) fn quick_caveats() -> JudgedRun {
         run.rows[i].verdict = verdict.clone();
     }
     run.verdict = verdict;
-    run
+    with_grid(run)
 }
 
 /// Reads that the page cache answered.

@@ -1,8 +1,14 @@
-use fathom_model::crosscheck::{CROSSCHECK_SCHEMA, PeerTool};
+//! Cross-checks as text and as JSON.
+
+use fathom_model::crosscheck::{
+    Agreement, CROSSCHECK_SCHEMA, ComparedFigure, CrossFigure, Crosscheck, CrosscheckRow, PeerTool,
+};
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::op::OpKind;
-
-use super::*;
+use fathom_model::run::RunState;
+use fathom_report::json::render_document;
+use fathom_report::text::TextOptions;
+use fathom_studies::crosscheck::view;
 
 fn figure(figure: CrossFigure, ratio: f64, outcome: Agreement) -> ComparedFigure {
     let (unit, op) = match figure {
@@ -57,13 +63,11 @@ fn crosscheck(outcome: Agreement, ratio: f64) -> Crosscheck {
 }
 
 fn text(crosscheck: &Crosscheck) -> String {
-    render(
-        crosscheck,
-        &TextOptions {
-            width: 90,
-            ..TextOptions::default()
-        },
-    )
+    let options = TextOptions {
+        width: 90,
+        ..TextOptions::default()
+    };
+    fathom_report::text::render_document(&view(crosscheck), &options)
 }
 
 #[test]
@@ -115,7 +119,7 @@ fn what_is_open_says_how_many_pairs_it_takes() {
 
 #[test]
 fn json_carries_the_schema() {
-    let text = json(&crosscheck(Agreement::Agree, 1.0)).unwrap();
+    let text = render_document(&crosscheck(Agreement::Agree, 1.0)).unwrap();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["schema"], CROSSCHECK_SCHEMA);
     assert_eq!(value["rows"][0]["figures"][0]["ratio"]["value"], 1.0);
