@@ -1,6 +1,6 @@
 //! How far an application has come.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,39 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// More than any number.
 const MOST_BYTES: u64 = 4096;
+
+/// Why it is not known how far an application has come.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgressError {
+    /// Its group is gone.
+    #[error("the group {0} has no CPU time: it ended")]
+    Ended(String),
+    /// The command of the user does not say it.
+    #[error("--progress '{command}': {problem}")]
+    Command {
+        /// Without its secrets.
+        command: String,
+        /// What is wrong with it.
+        problem: CommandProblem,
+    },
+}
+
+/// What is wrong with a command that is to print a number.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandProblem {
+    /// It cannot be started.
+    #[error("{0}")]
+    NotStarted(#[from] io::Error),
+    /// It takes too long.
+    #[error("it did not end within {} s", PATIENCE.as_secs())]
+    Late,
+    /// It ended with a status.
+    #[error("it failed")]
+    Failed,
+    /// It prints something else.
+    #[error("it prints '{0}', which is no number")]
+    NoNumber(String),
+}
 
 /// Where progress is read.
 #[derive(Debug)]
@@ -38,27 +71,29 @@ impl Progress {
     }
 
     /// A number that only grows.
-    pub(super) fn read(&mut self) -> Result<f64, String> {
+    pub(super) fn read(&mut self) -> Result<f64, ProgressError> {
         match self {
             Progress::Cpu(group) => group
                 .cpu_seconds()
-                .ok_or_else(|| format!("the group {} has no CPU time: it ended", group.name())),
-            Progress::Command(command) => printed(command),
+                .ok_or_else(|| ProgressError::Ended(group.name().to_owned())),
+            Progress::Command(command) => {
+                printed(command).map_err(|problem| ProgressError::Command {
+                    command: fathom_model::secret::masked_command(command),
+                    problem,
+                })
+            }
         }
     }
 }
 
 /// The last number that a command prints.
-fn printed(command: &str) -> Result<f64, String> {
-    let told = |what: String| format!("--progress '{command}': {what}");
-    let mut child = fathom_deadline::command("sh")
-        .map_err(|error| told(error.to_string()))?
+fn printed(command: &str) -> Result<f64, CommandProblem> {
+    let mut child = fathom_deadline::command("sh")?
         .args(["-c", command])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| told(error.to_string()))?;
+        .spawn()?;
     let ended = wait(&mut child);
     let mut text = String::new();
     if ended.is_some()
@@ -68,18 +103,14 @@ fn printed(command: &str) -> Result<f64, String> {
         let _ = out.take(MOST_BYTES).read_to_string(&mut text);
     }
     match ended {
-        None => Err(told(format!(
-            "it did not end within {} s",
-            PATIENCE.as_secs()
-        ))),
-        Some(false) => Err(told("it failed".to_owned())),
+        None => Err(CommandProblem::Late),
+        Some(false) => Err(CommandProblem::Failed),
         Some(true) => {
             let last = text.split_whitespace().next_back();
             let number = last.and_then(|word| word.parse::<f64>().ok());
             number.filter(|number| number.is_finite()).ok_or_else(|| {
                 let line = text.lines().next().unwrap_or_default();
-                let cut: String = line.chars().take(60).collect();
-                told(format!("it prints '{cut}', which is no number"))
+                CommandProblem::NoNumber(line.chars().take(60).collect())
             })
         }
     }
@@ -107,10 +138,11 @@ mod tests {
 
     #[test]
     fn the_last_number_counts() {
-        assert_eq!(printed("echo transactions 42.5"), Ok(42.5));
-        let why = printed("echo none").unwrap_err();
-        assert!(why.contains("which is no number"), "{why}");
-        assert!(printed("echo 5; exit 3").unwrap_err().contains("it failed"));
+        assert_eq!(printed("echo transactions 42.5").unwrap(), 42.5);
+        let told = printed("echo none").unwrap_err().to_string();
+        assert_eq!(told, "it prints 'none', which is no number");
+        let failed = printed("echo 5; exit 3");
+        assert!(matches!(failed, Err(CommandProblem::Failed)));
         assert!(printed("echo NaN").is_err());
     }
 }

@@ -1,20 +1,37 @@
 //! An application of this host, held back by its control group.
 
+use std::io;
 use std::time::{Duration, Instant};
 
-use fathom_diagnose::causal::Experiment;
 use fathom_fleet::Interrupt;
 use fathom_observe::GroupLimit;
+use fathom_studies::causal::Experiment;
 use rustix::thread::nanosleep;
 use rustix::time::Timespec;
 
-use super::progress::Progress;
+use super::progress::{Progress, ProgressError};
 use crate::changed_limits::ChangedLimits;
 use crate::present;
 
 /// The longest sleep at once: a signal that comes just before one is seen after
 /// it.
 const LONGEST: Duration = Duration::from_millis(100);
+
+/// Why the test of an application cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum HeldBackError {
+    /// Its limit stays as it is.
+    #[error("the limit of {group} cannot be changed ({error}); root may")]
+    Limit {
+        /// Its control group.
+        group: String,
+        /// What the kernel says.
+        error: io::Error,
+    },
+    /// Its progress is not known.
+    #[error("{0}")]
+    Progress(#[from] ProgressError),
+}
 
 /// The application, its limit and how far it has come.
 pub(super) struct HeldBack<'h> {
@@ -53,8 +70,8 @@ impl<'h> HeldBack<'h> {
     fn show(&mut self) {
         self.part += 1;
         if self.shown {
-            present::write_stderr(&format!(
-                "\r\u{1b}[Ktest with a smaller volume: part {} (Ctrl-C ends it and sets the limit back)",
+            present::rewrite_line(&format!(
+                "test with a smaller volume: part {} (Ctrl-C ends it and sets the limit back)",
                 self.part
             ));
         }
@@ -62,22 +79,25 @@ impl<'h> HeldBack<'h> {
 }
 
 impl Experiment for HeldBack<'_> {
-    fn limit(&mut self, on: bool) -> Result<(), String> {
+    type Error = HeldBackError;
+
+    fn limit(&mut self, on: bool) -> Result<(), HeldBackError> {
         self.show();
         let changed = match on {
-            true => self.group.set(self.limits[0], self.limits[1]),
+            true => self
+                .changed
+                .are_own()
+                .and_then(|()| self.group.set(self.limits[0], self.limits[1])),
             false => self.changed.write_back(),
         };
-        changed.map_err(|error| {
-            format!(
-                "the limit of {} cannot be changed ({error}); root may",
-                self.group.name()
-            )
+        changed.map_err(|error| HeldBackError::Limit {
+            group: self.group.name().to_owned(),
+            error,
         })
     }
 
-    fn progress(&mut self) -> Result<f64, String> {
-        self.progress.read()
+    fn progress(&mut self) -> Result<f64, HeldBackError> {
+        Ok(self.progress.read()?)
     }
 
     fn operations(&mut self) -> Option<f64> {

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use fathom_diagnose::causal::Experiment;
-use fathom_diagnose::recording::{DiskMoment, Moment};
 use fathom_model::diagnosis::Answer;
+use fathom_studies::causal::Experiment;
 
 use super::*;
 
@@ -42,15 +41,16 @@ struct Application<'a> {
 }
 
 impl Experiment for Application<'_> {
-    fn limit(&mut self, on: bool) -> Result<(), String> {
-        let changed = match on {
+    type Error = io::Error;
+
+    fn limit(&mut self, on: bool) -> Result<(), io::Error> {
+        match on {
             true => self.group.set(self.limits[0], self.limits[1]),
             false => self.changed.write_back(),
-        };
-        changed.map_err(|error| error.to_string())
+        }
     }
 
-    fn progress(&mut self) -> Result<f64, String> {
+    fn progress(&mut self) -> Result<f64, io::Error> {
         Ok(self.done)
     }
 
@@ -76,7 +76,8 @@ fn tested(io_max: &str, wants: f64, ends_at: f64) -> (CausalTest, String, bool) 
     let root = tempfile::tempdir().unwrap();
     let group = tree(root.path(), io_max);
     let store = root.path().join("fathom.db");
-    let changed = ChangedLimits::note(&store, group.set_back()).unwrap();
+    let wrote = group.setting(900, 900);
+    let changed = ChangedLimits::note(&store, group.set_back(), &wrote).unwrap();
     let design = CausalDesign {
         blocks: 8,
         part_seconds: 5.0,
@@ -123,60 +124,4 @@ fn an_old_limit_comes_back_also_after_an_early_end() {
     let (test, left, noted) = tested(old, 5_000.0, 31.0);
     assert_eq!(test.answer, Answer::NotProven);
     assert_eq!((left.as_str(), noted), ("254:0 riops=950 wiops=max", false));
-}
-
-fn recorded(rates: &[(f64, f64)]) -> Recording {
-    let moments = rates.iter().map(|(reads, writes)| Moment {
-        disks: vec![DiskMoment {
-            name: "vda".to_owned(),
-            reads: *reads,
-            writes: *writes,
-            ..DiskMoment::default()
-        }],
-        ..Moment::default()
-    });
-    Recording {
-        moments: moments.collect(),
-        ..Recording::default()
-    }
-}
-
-#[test]
-fn the_limit_is_a_tenth_below_the_ceiling_and_never_below_the_load() {
-    let causal = CausalArgs {
-        causal: true,
-        pid: Some(7),
-        progress: None,
-        blocks: 8,
-        part: 5,
-        smaller: 10,
-    };
-    let used = CeilingUse {
-        source: String::new(),
-        operations: 1_000.0,
-        block_bytes: Some(4096.0),
-        peak_share: 0.24,
-        time_at_ceiling: 0.0,
-        comparable: true,
-        contradicted: false,
-        words: String::new(),
-    };
-    let of = |load: &Recording, share, own| limits(&causal, load, "vda", Some(share), &used, own);
-    let steady = recorded(&[(200.0, 40.0); 20]);
-    assert_eq!(of(&steady, 0.7, [None, None]), Ok([630, 270]));
-    assert_eq!(of(&steady, 1.0, [None, None]), Ok([900, 900]));
-    // A limit that the group has is what it can give.
-    assert_eq!(of(&steady, 1.0, [Some(500), None]), Ok([450, 900]));
-    // Reads and writes by turns, each below the ceiling.
-    let turns: Vec<(f64, f64)> = (0..20)
-        .map(|i| {
-            if i % 2 == 0 {
-                (700.0, 0.0)
-            } else {
-                (0.0, 700.0)
-            }
-        })
-        .collect();
-    let why = of(&recorded(&turns), 0.5, [None, None]).unwrap_err();
-    assert!(why.contains("by turns"), "{why}");
 }
