@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use fathom_outputs::Mark;
+use fathom_outputs::{Mark, Refused};
 
-use super::peer::file_name;
 use crate::output_flags::StorePath;
 use crate::present;
 
@@ -15,7 +14,7 @@ const RESULT: &str = "crosscheck.json";
 pub(super) const MESSAGES: &str = "fathom crosscheck: what fio printed";
 
 /// The directory of one cross-check.
-pub(super) struct Keep {
+pub struct Keep {
     dir: PathBuf,
 }
 
@@ -29,7 +28,10 @@ pub(super) struct Kept {
 impl Keep {
     /// Makes the directory: the chosen one, or one named after the run beside
     /// the store.
-    pub(super) fn make(chosen: Option<&Path>, store: &StorePath, id: &str) -> anyhow::Result<Keep> {
+    ///
+    /// # Errors
+    /// It cannot be made, or holds the result of something else.
+    pub fn make(chosen: Option<&Path>, store: &StorePath, id: &str) -> anyhow::Result<Keep> {
         let dir = match chosen {
             Some(dir) => dir.to_owned(),
             None => {
@@ -45,20 +47,20 @@ impl Keep {
         Ok(Keep { dir })
     }
 
-    pub(super) fn dir(&self) -> &Path {
+    /// The directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
         &self.dir
     }
 
     /// Writes the job file of a pair.
-    pub(super) fn job_file(&self, kept: &Kept, text: &str) -> Result<PathBuf, String> {
+    pub(super) fn job_file(&self, kept: &Kept, text: &str) -> Result<PathBuf, Refused> {
         let path = &kept.job;
-        present::write_file(path, Mark::JobFile, text).map_err(|error| error.to_string())?;
+        present::write_file(path, Mark::JobFile, text)?;
         // fio writes its document and messages itself, into files of ours.
-        let document = present::write_file(&kept.document, Mark::FioResult, "");
-        document.map_err(|error| error.to_string())?;
+        present::write_file(&kept.document, Mark::FioResult, "")?;
         let head = format!("{MESSAGES}\n");
-        let messages = present::write_file(&kept.messages, Mark::Line(MESSAGES), &head);
-        messages.map_err(|error| error.to_string())?;
+        present::write_file(&kept.messages, Mark::Line(MESSAGES), &head)?;
         Ok(path.clone())
     }
 
@@ -73,7 +75,10 @@ impl Keep {
     }
 
     /// Writes the result.
-    pub(super) fn result(&self, json: &str) -> anyhow::Result<()> {
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn result(&self, json: &str) -> anyhow::Result<()> {
         let path = self.dir.join(RESULT);
         present::write_file(&path, Mark::Document, json)?;
         Ok(())
@@ -82,4 +87,31 @@ impl Keep {
 
 fn name(row: usize, label: &str) -> String {
     format!("{:02}-{}", row + 1, file_name(label).display())
+}
+
+/// A name that can be a file name.
+fn file_name(label: &str) -> PathBuf {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '.' {
+            c
+        } else {
+            '-'
+        }
+    };
+    let name: String = label.chars().map(plain).take(60).collect();
+    PathBuf::from(name.trim_matches(['-', '.']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_become_file_names() {
+        assert_eq!(
+            file_name("randread-4k q1 on /a/../b"),
+            PathBuf::from("randread-4k-q1-on--a-..-b")
+        );
+        assert_eq!(file_name("../x"), PathBuf::from("x"));
+    }
 }

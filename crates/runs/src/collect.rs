@@ -20,7 +20,7 @@ struct OfTrial {
 
 /// Collects from every host what it holds of runs of this store. Says in words
 /// what came of each; nothing where nothing is held.
-pub(crate) fn collect(fleet: &Fleet, store: &Path) -> Vec<String> {
+pub fn collect(fleet: &Fleet, store: &Path) -> Vec<String> {
     let held = fleet.held();
     if held.is_empty() {
         return Vec::new();
