@@ -1,10 +1,12 @@
-//! The keys of a configuration: known to this process by names, and written
+//! The keys of a configuration of GOSBench: known to this process by names, and written
 //! nowhere.
 
 use fathom_compat::gosbench::Gosbench;
 use fathom_engine::object::give_credentials;
 use fathom_model::workload::{KeySource, ObjectStore};
 use fathom_s3::Credentials;
+
+use crate::error::RequestError;
 
 /// What the keys are called that all stores have.
 const COMMON: &str = "the configuration of GOSBench";
@@ -14,7 +16,7 @@ fn name_of(store: usize) -> String {
 }
 
 /// Makes the keys known to this process. Whether there are any.
-pub(super) fn give(config: &Gosbench) -> bool {
+pub fn give(config: &Gosbench) -> bool {
     let all = config.keys();
     let known = |name: &str, (key_id, secret): (&str, &str)| {
         let credentials = Credentials {
@@ -40,7 +42,7 @@ pub(super) fn give(config: &Gosbench) -> bool {
 ///
 /// # Errors
 /// When each store has keys of its own and the endpoints are others.
-pub(super) fn name(config: &Gosbench, store: &mut ObjectStore) -> Result<(), String> {
+pub fn name(config: &Gosbench, store: &mut ObjectStore) -> Result<(), RequestError> {
     let all = config.keys();
     if all.iter().all(|keys| *keys == all[0]) {
         if all.first().is_some_and(Option::is_some) {
@@ -49,12 +51,10 @@ pub(super) fn name(config: &Gosbench, store: &mut ObjectStore) -> Result<(), Str
         return Ok(());
     }
     if store.endpoints.len() != all.len() {
-        return Err(format!(
-            "the configuration has keys for {} stores and {} endpoints are named; say whose keys \
-             sign at each, for example --endpoint http://a:9000=profile:one",
-            all.len(),
-            store.endpoints.len()
-        ));
+        return Err(RequestError::KeysOfStores {
+            stores: all.len(),
+            endpoints: store.endpoints.len(),
+        });
     }
     let own = all.iter().enumerate();
     let own = own.map(|(at, keys)| keys.map(|_| KeySource::Given(name_of(at))));

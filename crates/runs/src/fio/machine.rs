@@ -4,8 +4,11 @@ use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use fathom_compat::fio::request::{FioPath, FioSurroundings};
+use fathom_compat::fio::request::{FioListed, FioPath, FioReadError, FioSurroundings};
 use fathom_deadline::paths;
+use fathom_model::workload::Replay;
+
+use crate::surroundings;
 
 /// More than any job file has; keeps a wrong file from being read whole.
 const JOB_FILE_BYTES_MAX: u64 = 1 << 20;
@@ -13,10 +16,10 @@ const JOB_FILE_BYTES_MAX: u64 = 1 << 20;
 const DEPTH_MAX: usize = 32;
 
 /// This machine.
-pub(super) struct Machine;
+pub struct Machine;
 
 impl FioSurroundings for Machine {
-    fn read(&self, path: &str) -> Result<String, String> {
+    fn read(&self, path: &str) -> Result<String, FioReadError> {
         let mut bytes = Vec::new();
         let read = match path {
             "-" => std::io::stdin()
@@ -25,18 +28,16 @@ impl FioSurroundings for Machine {
             path => paths::open(Path::new(path))
                 .and_then(|file| file.take(JOB_FILE_BYTES_MAX + 1).read_to_end(&mut bytes)),
         };
-        read.map_err(|error| error.to_string())?;
+        read?;
         match bytes.len() as u64 > JOB_FILE_BYTES_MAX {
-            true => Err("it is longer than 1 MiB; is it the right file?".to_owned()),
+            true => Err(FioReadError::TooLong),
             false => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         }
     }
 
-    fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, String> {
+    fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, FioReadError> {
         let mut bytes = Vec::new();
-        paths::open(path)
-            .and_then(|file| file.take(most as u64).read_to_end(&mut bytes))
-            .map_err(|error| error.to_string())?;
+        paths::open(path).and_then(|file| file.take(most as u64).read_to_end(&mut bytes))?;
         Ok(bytes)
     }
 
@@ -59,7 +60,7 @@ impl FioSurroundings for Machine {
     }
 
     fn memory_mib(&self) -> u64 {
-        crate::surroundings::memory_bytes().unwrap_or(0) >> 20
+        surroundings::memory_bytes().unwrap_or(0) >> 20
     }
 
     fn page_bytes(&self) -> u64 {
@@ -112,6 +113,15 @@ impl FioSurroundings for Machine {
             }
         }
         cpus
+    }
+
+    fn listed(&self, replay: &Replay) -> Result<FioListed, FioReadError> {
+        let listed = fathom_engine::listed_files(replay);
+        let listed = listed.map_err(|error| FioReadError::NotReplayed(error.to_string()))?;
+        Ok(FioListed {
+            names: listed.names,
+            reach_bytes: listed.reach_bytes,
+        })
     }
 }
 

@@ -6,23 +6,22 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fathom_compat::fio::output::FioView;
+use fathom_compat::fio::output::{self, FioView};
 use fathom_compat::fio::request::FioRun;
 use fathom_model::RunRecord;
 use fathom_store::Store;
 
-use super::carry_out::text_of;
 use crate::present;
 
 /// Prints interim results until it is ended.
-pub(super) struct Interim {
+pub struct Interim {
     end: Sender<()>,
     thread: JoinHandle<String>,
 }
 
 impl Interim {
     /// Begins, if the user asked for it. `id` is the run's.
-    pub(super) fn begin(run: &FioRun, store: &Path, id: &str, view: &FioView) -> Option<Interim> {
+    pub fn begin(run: &FioRun, store: &Path, id: &str, view: &FioView) -> Option<Interim> {
         let every = Duration::from_nanos(run.status_interval_ns?);
         let (end, ended) = mpsc::channel();
         let (run, view) = (run.clone(), view.clone());
@@ -33,7 +32,7 @@ impl Interim {
                 let Some(record) = so_far(&store, &id) else {
                     continue;
                 };
-                let text = text_of(&record, &view, &run);
+                let text = output::results(&record, &view, &run);
                 // Whoever named a file gets all of it there, at the end.
                 match run.output {
                     Some(_) => kept += &text,
@@ -48,7 +47,7 @@ impl Interim {
     }
 
     /// No more interim results. Returns those that belong into a file.
-    pub(super) fn finish(self) -> String {
+    pub fn finish(self) -> String {
         drop(self.end);
         self.thread.join().unwrap_or_default()
     }
