@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use fathom_analysis::Probing;
+use fathom_console::Exit;
 use fathom_fleet::{Fleet, Interrupt, Outcome, Settings, StopRules};
 use fathom_model::conduct::{Conductor, InOrder};
 use fathom_model::fleet::FleetHost;
@@ -18,48 +19,52 @@ use fathom_outputs::Mark;
 use fathom_plan::Plan;
 use fathom_store::Store;
 
-use crate::command::collect;
-use crate::command::hosts::HostArgs;
-use crate::exit::{CommandError, EndedByUser, Exit, NothingMeasured};
+use crate::error::{EndedByUser, NothingMeasured, RequestError};
+use crate::hosts::HostArgs;
 use crate::metrics::Exporter;
 use crate::output_flags::Output;
 use crate::progress::{Progress, Style};
-use crate::recorder::{NamedFiles, Recorded, Recorder};
+use crate::recorder::{NamedFiles, NotStored, Recorded, Recorder, RunFiles};
 use crate::run_identity::{self, run_id};
-use crate::{distinct_files, present, signals};
+use crate::{collect, distinct_files, present, signals};
 
 /// Name of test files in a target directory, before their number.
-pub(crate) const FILE_PREFIX: &str = "fathom-test";
+pub const FILE_PREFIX: &str = "fathom-test";
 
 /// How long the generator's ceiling is glanced at before each workload of a
 /// new shape; short, because the load is to begin soon.
 const CEILING_NS: u64 = 9_000_000;
 
 /// What is to be run and shown.
-pub(crate) struct Request {
-    pub(crate) plan: Plan,
-    pub(crate) schedule: Schedule,
-    pub(crate) label: Option<String>,
-    pub(crate) output: Output,
+pub struct Request {
+    /// What the user wrote.
+    pub plan: Plan,
+    /// Its trials.
+    pub schedule: Schedule,
+    /// What the user calls the run.
+    pub label: Option<String>,
+    /// Where it is kept and shown.
+    pub output: Output,
 }
 
 /// What was measured.
-pub(crate) struct Measured {
-    pub(crate) record: RunRecord,
+pub struct Measured {
+    /// The run as it is stored.
+    pub record: RunRecord,
     /// It was interrupted before anything was measured, and is not stored.
-    pub(crate) is_empty: bool,
+    pub is_empty: bool,
     /// Why the run is not, or not wholly, in the store.
-    pub(crate) problem: Option<String>,
+    pub problem: Option<String>,
     /// What the run made and could not remove, and why.
-    pub(crate) left_behind: Vec<String>,
+    pub left_behind: Vec<String>,
 }
 
 /// A schedule made one for many hosts.
-pub(crate) type Spread<'s> = &'s dyn Fn(&Schedule, &[FleetHost]) -> anyhow::Result<Schedule>;
+pub type Spread<'s> = &'s dyn Fn(&Schedule, &[FleetHost]) -> anyhow::Result<Schedule>;
 
 /// One run of a request: on this host and in the order of its schedule, unless
 /// something else is chosen.
-pub(crate) struct Run<'r> {
+pub struct Run<'r> {
     request: &'r Request,
     hosts: Option<&'r HostArgs>,
     spread: Spread<'r>,
@@ -71,7 +76,8 @@ pub(crate) struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    pub(crate) fn new(request: &'r Request) -> Run<'r> {
+    /// On this host, in the order of the schedule.
+    pub fn new(request: &'r Request) -> Run<'r> {
         Run {
             request,
             hosts: None,
@@ -85,50 +91,50 @@ impl<'r> Run<'r> {
     }
 
     /// These hosts carry the load.
-    pub(crate) fn hosts(mut self, hosts: &'r HostArgs) -> Run<'r> {
+    pub fn hosts(mut self, hosts: &'r HostArgs) -> Run<'r> {
         self.hosts = Some(hosts);
         self
     }
 
     /// How the schedule becomes one for many hosts, instead of by its own mode.
-    pub(crate) fn spread(mut self, spread: Spread<'r>) -> Run<'r> {
+    pub fn spread(mut self, spread: Spread<'r>) -> Run<'r> {
         self.spread = spread;
         self
     }
 
     /// What hands out the trials. The schedule of the request then is what the
     /// user is told beforehand: how many trials, how long.
-    pub(crate) fn conductor(mut self, conductor: &'r mut dyn Conductor) -> Run<'r> {
+    pub fn conductor(mut self, conductor: &'r mut dyn Conductor) -> Run<'r> {
         self.conductor = Some(conductor);
         self
     }
 
     /// What the names of test files begin with.
-    pub(crate) fn file_prefix(mut self, file_prefix: &'r str) -> Run<'r> {
+    pub fn file_prefix(mut self, file_prefix: &'r str) -> Run<'r> {
         self.file_prefix = file_prefix;
         self
     }
 
     /// The id of the run, for callers that know it beforehand.
-    pub(crate) fn id(mut self, id: String) -> Run<'r> {
+    pub fn id(mut self, id: String) -> Run<'r> {
         self.id = Some(id);
         self
     }
 
     /// What ends the run besides a signal.
-    pub(crate) fn interrupt(mut self, interrupt: &Interrupt) -> Run<'r> {
+    pub fn interrupt(mut self, interrupt: &Interrupt) -> Run<'r> {
         self.interrupt = interrupt.clone();
         self
     }
 
     /// Files of names that the user chose which the caller removes after the run.
-    pub(crate) fn unlinking(mut self, files: BTreeSet<PathBuf>) -> Run<'r> {
+    pub fn unlinking(mut self, files: BTreeSet<PathBuf>) -> Run<'r> {
         self.unlinked = files;
         self
     }
 
     /// Runs it, judges it and shows the result.
-    pub(crate) fn report(self) -> anyhow::Result<Exit> {
+    pub fn report(self) -> anyhow::Result<Exit> {
         let output = &self.request.output;
         let measured = self.measure()?;
         measured.expect_figures()?;
@@ -139,7 +145,7 @@ impl<'r> Run<'r> {
     }
 
     /// Runs it and keeps what it gives.
-    pub(crate) fn measure(mut self) -> anyhow::Result<Measured> {
+    pub fn measure(mut self) -> anyhow::Result<Measured> {
         let conductor = self.conductor.take();
         if let Some(hosts) = self.hosts {
             return self.measure_on(hosts, conductor);
@@ -218,9 +224,12 @@ impl<'r> Run<'r> {
         let progress = Progress::new(Style::choose(output.quiet), schedule);
         let store_path = present::store_path(&output.store).ok();
         let named = NamedFiles::of(&meta.schedule, store_path.as_deref(), &self.unlinked);
-        let keeping = (settings.keep_files, named);
+        let files = RunFiles {
+            kept: settings.keep_files,
+            named,
+        };
         let exporter = Exporter::start(&output.metrics, &meta)?;
-        let mut recorder = Recorder::begin(store, meta, keeping, (progress, exporter));
+        let mut recorder = Recorder::begin(store, meta, files, progress, exporter);
         let rules: StopRules<'_> = &fathom_analysis::stop_rule;
         let sink = &mut recorder;
         let outcome = match fleet {
@@ -239,7 +248,7 @@ fn on_hosts(schedule: &Schedule, hosts: &[FleetHost]) -> anyhow::Result<Schedule
 }
 
 /// A host alone cannot wait for files that another one creates.
-fn refuse_to_wait_alone(schedule: &Schedule) -> Result<(), CommandError> {
+fn refuse_to_wait_alone(schedule: &Schedule) -> Result<(), RequestError> {
     let awaits = |trial: &ScheduledTrial| {
         let meta = trial.workload.files_work();
         meta.is_some_and(|meta| meta.does(OpKind::AwaitCreate))
@@ -247,10 +256,7 @@ fn refuse_to_wait_alone(schedule: &Schedule) -> Result<(), CommandError> {
     if !schedule.trials.iter().any(awaits) {
         return Ok(());
     }
-    Err(CommandError::usage(
-        "await_create needs two hosts at least (--hosts): the first one creates the files, the \
-         others wait for them",
-    ))
+    Err(RequestError::AwaitsOtherHosts)
 }
 
 /// What a run gave, however it ended.
@@ -298,7 +304,7 @@ fn nothing_measured(recorded: &Recorded, no_such_target: bool) -> NothingMeasure
 impl Measured {
     /// An error where the run was interrupted before anything was measured: there
     /// is nothing to show, and nothing was stored.
-    pub(crate) fn expect_figures(&self) -> anyhow::Result<()> {
+    pub fn expect_figures(&self) -> anyhow::Result<()> {
         if !self.is_empty {
             return Ok(());
         }
@@ -320,7 +326,7 @@ impl Measured {
 
     /// Tells the user what could not be removed, and when the run could not be
     /// stored.
-    pub(crate) fn complain(&self) {
+    pub fn complain(&self) {
         for left in &self.left_behind {
             present::complain(&format!("not all test data is removed: {left}"));
         }
@@ -333,7 +339,7 @@ impl Measured {
 }
 
 /// Prints a judged run and writes its HTML report.
-pub(crate) fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
+pub fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
     let html = present::write_html(judged, output.html.as_deref(), &output.store);
     present::print(judged, &output.format, html.as_ref().ok())?;
     if let Err(error) = html {
@@ -343,14 +349,14 @@ pub(crate) fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
 }
 
 /// The exit status that a judged run asks for.
-pub(crate) fn exit_of(judged: &JudgedRun, strict: bool) -> Exit {
+pub fn exit_of(judged: &JudgedRun, strict: bool) -> Exit {
     Exit::of_run(judged.run.state, judged.verdict.validity, strict)
         .with_fitness(judged.verdict.fitness.as_ref())
 }
 
-fn open_store(output: &Output) -> Result<Store, String> {
-    let path = present::store_path(&output.store).map_err(|error| format!("{error:#}"))?;
-    Store::open(&path).map_err(|error| error.to_string())
+fn open_store(output: &Output) -> Result<Store, NotStored> {
+    let path = present::store_path(&output.store).map_err(NotStored::NoPlace)?;
+    Ok(Store::open(&path)?)
 }
 
 fn meta_of(request: &Request, schedule: &Schedule, id: String, hosts: Vec<FleetHost>) -> RunMeta {

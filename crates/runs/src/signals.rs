@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use fathom_fleet::Interrupt;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -10,21 +10,35 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
 
 /// Lets a write beyond the largest file that this process may have end with an
 /// error, which is reported, instead of ending the process.
-pub(crate) fn survive_file_limits() -> io::Result<()> {
+pub fn survive_file_limits() -> io::Result<()> {
     // SAFETY: the action does nothing.
     unsafe { signal_hook::low_level::register(SIGXFSZ, || {}) }.map(drop)
 }
 
 /// Lets the usual signals raise `interrupt`. A third one ends the process on
 /// the spot, should even the quick end hang.
-pub(crate) fn raise_on_signals(interrupt: &Interrupt) -> io::Result<()> {
+pub fn raise_on_signals(interrupt: &Interrupt) -> io::Result<()> {
     raise_until(interrupt, 2)
 }
 
 /// Lets the first of the usual signals raise `interrupt`, and the second end the
 /// process on the spot: for what measures nothing that would have to be kept.
-pub(crate) fn raise_on_first_signal(interrupt: &Interrupt) -> io::Result<()> {
+pub fn raise_on_first_signal(interrupt: &Interrupt) -> io::Result<()> {
     raise_until(interrupt, 1)
+}
+
+/// A flag that the first of the usual signals raises; the second ends the process
+/// at once.
+///
+/// # Errors
+/// What the system says.
+pub fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
 }
 
 fn raise_until(interrupt: &Interrupt, most: u8) -> io::Result<()> {
@@ -34,7 +48,7 @@ fn raise_until(interrupt: &Interrupt, most: u8) -> io::Result<()> {
         let (interrupt, presses) = (interrupt.clone(), Arc::clone(&presses));
         let action = move || {
             interrupt.raise();
-            fathom_deadline::paths::interrupt_waits();
+            fathom_deadline::interrupt_waits();
             if presses.fetch_add(1, Ordering::Relaxed) >= most {
                 signal_hook::low_level::exit(130);
             }

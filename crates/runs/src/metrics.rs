@@ -16,7 +16,7 @@ use fathom_model::ScheduledTrial;
 use fathom_model::run::RunMeta;
 use fathom_report::metrics::Metrics;
 
-pub(crate) use self::arguments::MetricsArgs;
+pub use self::arguments::MetricsArgs;
 use self::push::Pushing;
 use self::serve::Serving;
 use fathom_observe::unix_now_ns;
@@ -26,7 +26,7 @@ const ADDRESS_VARIABLE: &str = "FATHOM_METRICS";
 const PUSH_VARIABLE: &str = "FATHOM_METRICS_PUSH";
 
 /// What a run has done so far, for whoever asks.
-type Shared = Arc<Mutex<Names>>;
+type SharedMetrics = Arc<Mutex<Names>>;
 
 /// The metrics of a run under fathom's names and, where a configuration of
 /// GOSBench is run, under its as well.
@@ -82,13 +82,13 @@ impl Names {
     }
 }
 
-fn lock(shared: &Shared) -> MutexGuard<'_, Names> {
+fn lock(shared: &SharedMetrics) -> MutexGuard<'_, Names> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Metrics of one run. Ends when it is dropped, after a last push.
 pub(crate) struct Exporter {
-    shared: Shared,
+    shared: SharedMetrics,
     hosts: Vec<String>,
     own: String,
     _serving: Option<Serving>,
@@ -117,7 +117,7 @@ impl Exporter {
             meta.schedule.trials.len(),
         );
         let gosbench = args.gosbench.then(GosbenchMetrics::default);
-        let shared: Shared = Arc::new(Mutex::new(Names { own, gosbench }));
+        let shared: SharedMetrics = Arc::new(Mutex::new(Names { own, gosbench }));
         let serving = address.map(|address| Serving::start(&address, &shared));
         let pushing = url.map(|url| Pushing::start(&url, &shared, meta.started_unix_ns));
         Ok(Some(Exporter {

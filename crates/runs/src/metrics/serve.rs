@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::{Shared, lock};
+use super::{SharedMetrics, lock};
 use crate::present;
 
 /// Time for a request and its answer together. Whoever is slower is left alone.
@@ -29,7 +29,7 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    pub(super) fn start(address: &str, shared: &Shared) -> anyhow::Result<Serving> {
+    pub(super) fn start(address: &str, shared: &SharedMetrics) -> anyhow::Result<Serving> {
         let what = || format!("cannot serve metrics at {address}");
         let listener = TcpListener::bind(place(address).with_context(what)?).with_context(what)?;
         let address = listener.local_addr().with_context(what)?;
@@ -106,7 +106,7 @@ impl Clients {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(self: &Arc<Clients>, mut connection: TcpStream, shared: &Shared) {
+    fn serve(self: &Arc<Clients>, mut connection: TcpStream, shared: &SharedMetrics) {
         // Who went away meanwhile misses nothing.
         let Ok(socket) = connection.try_clone() else {
             return;
@@ -165,7 +165,7 @@ fn write_until(
     Ok(())
 }
 
-fn answer(connection: &mut TcpStream, shared: &Shared) -> std::io::Result<()> {
+fn answer(connection: &mut TcpStream, shared: &SharedMetrics) -> std::io::Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let mut request = Vec::new();
     let mut room = [0; 1024];
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn clients_that_say_half_a_request_keep_nobody_waiting() {
         let own = Metrics::of_run("run", "plan", "1", 1);
-        let shared: Shared = Arc::new(Mutex::new(Names {
+        let shared: SharedMetrics = Arc::new(Mutex::new(Names {
             own,
             gosbench: None,
         }));

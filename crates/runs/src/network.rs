@@ -14,7 +14,7 @@ use crate::output_flags::StorePath;
 use crate::{present, run_identity};
 
 /// Keeps the trials of a run as they end, in the store and for the report.
-pub(super) struct Keeper<'k> {
+pub struct Keeper<'k> {
     path: &'k StorePath,
     record: RunRecord,
     open: Option<(Store, RunKey)>,
@@ -24,7 +24,7 @@ pub(super) struct Keeper<'k> {
 
 impl<'k> Keeper<'k> {
     /// For a run that reaches the store with its first trials.
-    pub(super) fn new(path: &'k StorePath, meta: RunMeta) -> Keeper<'k> {
+    pub fn new(path: &'k StorePath, meta: RunMeta) -> Keeper<'k> {
         Keeper {
             path,
             record: RunRecord {
@@ -37,7 +37,7 @@ impl<'k> Keeper<'k> {
     }
 
     /// Trials that have ended.
-    pub(super) fn add(&mut self, trials: Vec<TrialRecord>) {
+    pub fn add(&mut self, trials: Vec<TrialRecord>) {
         if self.problem.is_none()
             && let Err(error) = self.put(&trials)
         {
@@ -67,7 +67,7 @@ impl<'k> Keeper<'k> {
 
     /// Ends the run, which went on until its end or until `stop` was raised. Why
     /// it is not in the store is told.
-    pub(super) fn finish(mut self, stop: &AtomicBool) -> RunRecord {
+    pub fn finish(mut self, stop: &AtomicBool) -> RunRecord {
         let (state, reason) = match stop.load(Ordering::Relaxed) {
             true => (RunState::Interrupted, Some("stopped by a signal")),
             false => (RunState::Complete, None),
@@ -86,7 +86,7 @@ impl<'k> Keeper<'k> {
 }
 
 /// A run of a network that begins now.
-pub(super) fn meta(name: &str) -> anyhow::Result<RunMeta> {
+pub fn meta(name: &str) -> anyhow::Result<RunMeta> {
     let id = run_identity::run_id(unix_now_ns())?;
     let schedule = Schedule {
         purpose: Purpose::Network {},
@@ -97,14 +97,17 @@ pub(super) fn meta(name: &str) -> anyhow::Result<RunMeta> {
 
 /// How a stored network measurement is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub enum NetworkDisplay {
+    /// For people.
     Text,
+    /// The whole report.
     Json,
+    /// A page.
     Html,
 }
 
 /// A stored network measurement once more; `None` for any other run.
-pub(crate) fn page(record: &RunRecord, shown: Shown) -> Option<anyhow::Result<String>> {
+pub fn page(record: &RunRecord, shown: NetworkDisplay) -> Option<anyhow::Result<String>> {
     if !matches!(record.meta.schedule.purpose, Purpose::Network {}) {
         return None;
     }
@@ -112,12 +115,14 @@ pub(crate) fn page(record: &RunRecord, shown: Shown) -> Option<anyhow::Result<St
         return Some(Err(anyhow::anyhow!("this run has no result")));
     };
     Some(match (&report, shown) {
-        (NetworkReport::Pair(pair), Shown::Json) => pages::json(pair).map_err(Into::into),
-        (NetworkReport::Pair(pair), Shown::Text) => Ok(pages::pair_text(pair)),
-        (NetworkReport::Pair(pair), Shown::Html) => Ok(in_html(&pages::pair_text(pair))),
-        (NetworkReport::Matrix(matrix), Shown::Json) => pages::json(matrix).map_err(Into::into),
-        (NetworkReport::Matrix(matrix), Shown::Text) => Ok(pages::matrix_text(matrix)),
-        (NetworkReport::Matrix(matrix), Shown::Html) => {
+        (NetworkReport::Pair(pair), NetworkDisplay::Json) => pages::json(pair).map_err(Into::into),
+        (NetworkReport::Pair(pair), NetworkDisplay::Text) => Ok(pages::pair_text(pair)),
+        (NetworkReport::Pair(pair), NetworkDisplay::Html) => Ok(in_html(&pages::pair_text(pair))),
+        (NetworkReport::Matrix(matrix), NetworkDisplay::Json) => {
+            pages::json(matrix).map_err(Into::into)
+        }
+        (NetworkReport::Matrix(matrix), NetworkDisplay::Text) => Ok(pages::matrix_text(matrix)),
+        (NetworkReport::Matrix(matrix), NetworkDisplay::Html) => {
             pages::matrix_html(matrix).map_err(Into::into)
         }
     })

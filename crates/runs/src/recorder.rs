@@ -8,14 +8,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use fathom_engine::FileIdentity;
-use fathom_fleet::{Event, Sink, SinkError, TrialStart};
+use fathom_fleet::{Event, MadeFiles, Sink, SinkError, TrialStart};
 use fathom_model::Schedule;
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
 use fathom_model::schedule::TrialRole;
 use fathom_model::secret::masked;
-use fathom_store::{Part, RunKey, Store, TrialBegin, TrialKey};
+use fathom_store::{RunKey, Store, TrialBegin, TrialKey, TrialProgress};
 
-use crate::made_files::MadeFiles;
 use crate::metrics::Exporter;
 use crate::progress::Progress;
 
@@ -30,6 +29,17 @@ enum Keeping {
         ended: HashMap<u32, TrialKey>,
     },
     Memory(Box<RunRecord>),
+}
+
+/// Why a run cannot be stored.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotStored {
+    /// No file can be a store.
+    #[error("{0:#}")]
+    NoPlace(anyhow::Error),
+    /// The store cannot be used.
+    #[error("{0}")]
+    Unusable(#[from] fathom_store::Error),
 }
 
 /// Files that a run makes by names that the user chose.
@@ -59,11 +69,18 @@ impl NamedFiles {
     }
 }
 
+/// What becomes of the files of a run.
+pub(crate) struct RunFiles {
+    /// They stay when it has ended.
+    pub(crate) kept: bool,
+    /// Those with names of the user's.
+    pub(crate) named: NamedFiles,
+}
+
 /// The sink of a run.
 pub(crate) struct Recorder {
     keeping: Keeping,
-    keep_files: bool,
-    named: NamedFiles,
+    files: RunFiles,
     meta: RunMeta,
     progress: Progress,
     exporter: Option<Exporter>,
@@ -87,13 +104,14 @@ pub(crate) struct Recorded {
 impl Recorder {
     /// Begins a run in the store, or in memory when there is no store.
     pub(crate) fn begin(
-        store: Result<Store, String>,
+        store: Result<Store, NotStored>,
         meta: RunMeta,
-        (keep_files, named): (bool, NamedFiles),
-        (progress, exporter): (Progress, Option<Exporter>),
+        files: RunFiles,
+        progress: Progress,
+        exporter: Option<Exporter>,
     ) -> Recorder {
         let begun = store.and_then(|mut store| {
-            let run = store.begin_run(&meta).map_err(|error| error.to_string())?;
+            let run = store.begin_run(&meta)?;
             Ok(Keeping::Store {
                 store: Box::new(store),
                 run,
@@ -108,13 +126,12 @@ impl Recorder {
                     meta: meta.clone(),
                     trials: Vec::new(),
                 })),
-                Some(problem),
+                Some(problem.to_string()),
             ),
         };
         let mut recorder = Recorder {
             keeping,
-            keep_files,
-            named,
+            files,
             meta,
             progress,
             exporter,
@@ -214,10 +231,10 @@ impl Recorder {
                 trials.extend(starts.iter().map(|start| start.spec.index).zip(keys));
             }
             Event::Interval(intervals) => {
-                let parts: Vec<Part<'_>> = intervals
+                let parts: Vec<TrialProgress<'_>> = intervals
                     .iter()
                     .filter_map(|interval| {
-                        Some(Part {
+                        Some(TrialProgress {
                             trial: *trials.get(&interval.trial)?,
                             samples: &interval.samples,
                             observations: &interval.observations,
@@ -238,7 +255,7 @@ impl Recorder {
                 store.end_trials(&endings)?;
             }
             Event::FileCreating(path) => {
-                let keep = self.keep_files && !self.named.unlinked.contains(path);
+                let keep = self.files.kept && !self.files.named.unlinked.contains(path);
                 store.note_file(*run, &absolute(path), keep)?;
             }
             Event::FileRemoved(path) => store.forget_file(&absolute(path))?,
@@ -257,7 +274,7 @@ impl Recorder {
     /// Notes files of names that the user chose before and after they are made,
     /// whether or not the run can be stored.
     fn note_named(&mut self, event: &Event) {
-        let named = &mut self.named;
+        let named = &mut self.files.named;
         let noted = match event {
             Event::FileCreating(path) if named.names.contains(path) => named.made.note_making(path),
             Event::FileCreated { path, identity } => named.made.note(path, identity),
@@ -379,7 +396,7 @@ impl Sink for Recorder {
     }
 
     fn made(&mut self, path: &Path, identity: &FileIdentity) -> bool {
-        self.named.made.knows(path, identity)
+        self.files.named.made.knows(path, identity)
     }
 
     fn recalls(&self) -> bool {

@@ -3,12 +3,12 @@
 
 use anyhow::Context;
 use fathom_model::rng::splitmix64;
-use fathom_model::secret::masked_arguments;
+use fathom_model::secret::{masked, masked_arguments};
 use fathom_model::{RunMeta, RunState, Schedule};
 use fathom_observe::{Sysroot, unix_now_ns};
 
 /// A sortable id: the start in UTC and four characters against collisions.
-pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
+pub fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
     let start = jiff::Timestamp::from_nanosecond(i128::from(started_unix_ns))
         .context("the system clock is set to an impossible time")?;
     let stamp = start.strftime("%Y%m%d-%H%M%S");
@@ -24,14 +24,14 @@ pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
 }
 
 /// A fresh seed for a plan that names none. It is stored with the run.
-pub(crate) fn fresh_seed() -> u64 {
+pub fn fresh_seed() -> u64 {
     // 53 bits survive every JSON reader.
     splitmix64(unix_now_ns() ^ u64::from(std::process::id())) >> 11
 }
 
 /// A run of this schedule on this host that begins now, from what was typed.
 /// Secrets are masked.
-pub(crate) fn begin(id: String, schedule: Schedule) -> RunMeta {
+pub fn begin(id: String, schedule: Schedule) -> RunMeta {
     RunMeta {
         id,
         started_unix_ns: unix_now_ns(),
@@ -44,7 +44,10 @@ pub(crate) fn begin(id: String, schedule: Schedule) -> RunMeta {
         ),
         plan_yaml: String::new(),
         label: None,
-        schedule,
+        schedule: Schedule {
+            name: masked(&schedule.name),
+            ..schedule
+        },
         host: fathom_observe::host_fingerprint(&Sysroot::host()),
         hosts: Vec::new(),
         matrix_figures: None,

@@ -5,14 +5,15 @@
 //! error, so that standard output holds nothing but the result.
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
 use fathom_fleet::{Event, TrialEnding, TrialInterval};
 use fathom_model::sample::Phase;
 use fathom_model::schedule::{Schedule, TrialRole};
-use fathom_model::secret::masked;
 use fathom_model::{Histogram, RunState, Sample, ScheduledTrial, unit};
+
+use crate::present;
 
 /// How often a plain line is printed while a phase goes on: in the time of the
 /// load, and, because virtual time flies, in the user's.
@@ -26,7 +27,7 @@ const OVERHEAD_NS: u64 = 500_000_000;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
+pub enum Style {
     /// Not at all.
     Quiet,
     /// Plain lines.
@@ -37,7 +38,7 @@ pub(crate) enum Style {
 
 impl Style {
     /// The style that fits standard error.
-    pub(crate) fn choose(quiet: bool) -> Style {
+    pub fn choose(quiet: bool) -> Style {
         match (quiet, stderr().is_terminal()) {
             (true, _) => Style::Quiet,
             (false, true) => Style::Live,
@@ -104,7 +105,7 @@ impl Progress {
         if self.style == Style::Quiet {
             // Silence would be taken for work.
             if let Event::Waiting(text) = event {
-                write_stderr(&format!("fathom: {text}\n"));
+                present::write_stderr(&format!("fathom: {text}\n"));
             }
             return;
         }
@@ -149,14 +150,14 @@ impl Progress {
     pub(crate) fn line(&mut self, text: &str) {
         if self.style != Style::Quiet {
             self.clear();
-            write_stderr(&format!("{text}\n"));
+            present::write_stderr(&format!("{text}\n"));
         }
     }
 
     /// Removes the live line.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.line_shown) {
-            write_stderr("\r\x1b[K");
+            present::rewrite_line("");
         }
     }
 
@@ -313,7 +314,7 @@ impl Progress {
             let width = terminal_width();
             let full = format!("{}  {text}", self.place());
             let shown: String = full.chars().take(width.saturating_sub(1)).collect();
-            write_stderr(&format!("\r\x1b[K{shown}"));
+            present::rewrite_line(&shown);
             self.line_shown = true;
         }
     }
@@ -374,11 +375,6 @@ fn clock(nanoseconds: u64) -> String {
 
 fn terminal_width() -> usize {
     rustix::termios::tcgetwinsize(stderr()).map_or(80, |size| usize::from(size.ws_col).max(20))
-}
-
-fn write_stderr(text: &str) {
-    // Progress that cannot be shown is no reason to end a measurement.
-    let _ = stderr().write_all(masked(text).as_bytes());
 }
 
 #[cfg(test)]

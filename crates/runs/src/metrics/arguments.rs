@@ -5,7 +5,7 @@ use clap::Args;
 /// Where metrics go while a run goes on.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Metrics")]
-pub(crate) struct MetricsArgs {
+pub struct MetricsArgs {
     /// Serve metrics for Prometheus at http://ADDR/metrics during the run: a
     /// port of this host alone (9464), or an address and a port (0.0.0.0:9464).
     /// Default: $FATHOM_METRICS, else none.
@@ -18,5 +18,5 @@ pub(crate) struct MetricsArgs {
     pub(super) push: Option<String>,
     /// With the names of GOSBench as well.
     #[arg(skip)]
-    pub(crate) gosbench: bool,
+    pub gosbench: bool,
 }

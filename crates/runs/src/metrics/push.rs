@@ -11,7 +11,7 @@ use anyhow::Context;
 use fathom_model::secret;
 use fathom_observe::unix_now_ns;
 
-use super::{Shared, lock};
+use super::{SharedMetrics, lock};
 use crate::present;
 
 const EVERY: Duration = Duration::from_secs(5);
@@ -34,9 +34,21 @@ struct Collector {
     path: String,
 }
 
+/// A URL at which no collector can be reached.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot push metrics to {url}: {why}; write for example http://collector:4318")]
+struct CollectorError {
+    url: String,
+    why: &'static str,
+}
+
 impl Pushing {
-    pub(super) fn start(url: &str, shared: &Shared, started_ns: u64) -> anyhow::Result<Pushing> {
-        let collector = Collector::parse(url).map_err(anyhow::Error::msg)?;
+    pub(super) fn start(
+        url: &str,
+        shared: &SharedMetrics,
+        started_ns: u64,
+    ) -> anyhow::Result<Pushing> {
+        let collector = Collector::parse(url)?;
         let shared = Arc::clone(shared);
         let (end, ended) = channel::<()>();
         let thread = std::thread::Builder::new()
@@ -78,14 +90,14 @@ impl Drop for Pushing {
 }
 
 impl Collector {
-    fn parse(url: &str) -> Result<Collector, String> {
+    fn parse(url: &str) -> Result<Collector, CollectorError> {
         let shown = secret::without_user(url).unwrap_or_else(|| url.to_owned());
-        let wrong = |why: &str| {
-            format!(
-                "cannot push metrics to {shown}: {why}; write for example http://collector:4318"
-            )
+        let has_user = shown != url;
+        let wrong = |why| CollectorError {
+            url: shown.clone(),
+            why,
         };
-        if shown != url {
+        if has_user {
             return Err(wrong("it holds a user or password, which are not sent"));
         }
         let rest = match url.split_once("://") {

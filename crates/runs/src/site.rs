@@ -29,14 +29,23 @@ pub(crate) struct SiteArgs {
 #[derive(Debug, Clone)]
 struct CallBack(HostName);
 
-impl FromStr for CallBack {
-    type Err = String;
+/// A text that is no address to call back.
+#[derive(Debug, thiserror::Error)]
+enum CallBackError {
+    #[error("{0}")]
+    Host(#[from] fathom_fleet::HostListError),
+    #[error("one address is enough")]
+    Several,
+}
 
-    fn from_str(text: &str) -> Result<CallBack, String> {
-        let mut hosts = fathom_fleet::parse_hosts(text).map_err(|error| error.to_string())?;
+impl FromStr for CallBack {
+    type Err = CallBackError;
+
+    fn from_str(text: &str) -> Result<CallBack, CallBackError> {
+        let mut hosts = fathom_fleet::parse_hosts(text)?;
         match (hosts.len(), hosts.pop()) {
             (1, Some(host)) => Ok(CallBack(host)),
-            _ => Err("one address is enough".to_owned()),
+            _ => Err(CallBackError::Several),
         }
     }
 }

@@ -1,106 +1,37 @@
-//! `fathom clean`: what killed runs left behind.
-
-mod bucket;
-mod elsewhere;
-mod limits;
+//! Files that killed runs left behind, removed as far as they are theirs.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use fathom_deadline::paths;
+use fathom_deadline::{ChangeWatch, paths};
 use fathom_engine::prepare::{
-    Found, PrepareHooks, PrepareProgress, remove_file_if, remove_files_of_run,
+    CreationRefused, FileAtPath, PrepareHooks, PrepareProgress, remove_file_if,
+    remove_files_of_run, remove_surplus_files,
 };
+use fathom_fleet::MadeFiles;
 use fathom_store::{Leftover, Store};
 
-use crate::command::hosts::HostArgs;
-use crate::exit::Exit;
-use crate::made_files::MadeFiles;
-use crate::output_flags::StorePath;
 use crate::present;
 
-/// List what killed runs left behind, and remove it.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them\n  fathom clean --hosts node[01-84] --yes\n                          the same where agents were killed\n  fathom clean s3://bench/try --endpoint http://127.0.0.1:7070 --yes"
-)]
-pub(crate) struct Clean {
-    /// A bucket, with a prefix or without, instead of what this host keeps
-    /// note of: s3://BUCKET/PREFIX.
-    #[arg(value_name = "BUCKET")]
-    pub(crate) bucket: Option<String>,
-    /// Remove instead of only listing.
-    #[arg(long)]
-    pub(crate) yes: bool,
-    /// Also what runs were told to keep with --keep-files.
-    #[arg(long)]
-    pub(crate) kept: bool,
-    #[command(flatten)]
-    pub(crate) hosts: HostArgs,
-    #[command(flatten)]
-    pub(crate) reached: fathom_plan::StoreFlags,
-    #[command(flatten)]
-    pub(crate) store: StorePath,
-}
+/// Told of each file that was removed.
+type Tell<'t> = &'t mut dyn FnMut(&Path) -> anyhow::Result<()>;
 
-pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
-    if let Some(target) = &clean.bucket {
-        return bucket::run(clean, target);
-    }
-    if clean.hosts.are_given() {
-        return elsewhere::run(clean);
-    }
-    let of_limits = limits::here(clean)?;
-    let of_agents = elsewhere::here(clean)?;
-    let told = of_limits.is_some() || of_agents.is_some();
-    let others = [of_limits, of_agents].into_iter().flatten();
-    let mut all = others.chain([of_runs(clean, told)?]);
-    let failed = all.find(|exit| *exit != Exit::Success);
-    Ok(failed.unwrap_or(Exit::Success))
-}
-
-/// What runs of this host left. `told` is whether something else was found.
-fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
-    let path = present::store_path(&clean.store)?;
-    let nothing = |text: &str| match told {
-        true => Ok(()),
-        false => present::write_stdout(text),
-    };
-    if paths::find(&path)?.is_none() {
-        nothing("nothing to clean: nothing has been measured yet\n")?;
-        return Ok(Exit::Success);
-    }
-    let mut store = Store::open(&path)?;
-    let mut leftovers = store.leftovers()?;
-    let kept = leftovers.iter().filter(|leftover| leftover.keep);
-    let kept = kept.filter(|leftover| paths::symlink_metadata(&leftover.path).is_ok());
-    let kept = kept.count();
-    leftovers.retain(|leftover| clean.kept || !leftover.keep);
-    if leftovers.is_empty() {
-        nothing(match kept {
-            0 => "nothing to clean\n",
-            _ => {
-                "nothing to clean; what runs were to keep is still there: `fathom clean --kept` \
-                 lists it\n"
-            }
-        })?;
-        return Ok(Exit::Success);
-    }
-    if !clean.yes {
-        for leftover in &leftovers {
-            let run = &leftover.run_id;
-            present::write_stdout(&format!("{}  (run {run})\n", leftover.path.display()))?;
-        }
-        let kept = if clean.kept { " --kept" } else { "" };
-        present::write_stdout(&format!("`fathom clean{kept} --yes` removes them\n"))?;
-        return Ok(Exit::Success);
-    }
+/// Removes what runs left that are noted in the store at this path. Complains
+/// about what stays; false when something does.
+///
+/// # Errors
+/// The store cannot be written, or nothing can be told.
+pub fn remove(
+    store: &mut Store,
+    path: &Path,
+    leftovers: Vec<Leftover>,
+    tell: Tell<'_>,
+) -> anyhow::Result<bool> {
     let all = leftovers.len();
     let mut leftovers = within_reach(leftovers);
     let mut failed = leftovers.len() < all;
-    let made = MadeFiles::beside(&path);
+    let made = MadeFiles::beside(path);
     // Where something was left, and why was said.
     let mut explained = BTreeSet::new();
     for (directory, prefix, run_id) in places(&leftovers) {
@@ -108,7 +39,7 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
         let tag = fathom_model::run::tag_of(&run_id);
         let removed = remove_files_of_run(&directory, &prefix, tag, &mut gone);
         for path in &gone.paths {
-            present::write_stdout(&format!("removed {}\n", path.display()))?;
+            tell(path)?;
         }
         if let Err(error) = removed {
             present::complain(&error.to_string());
@@ -116,10 +47,10 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
             explained.insert((directory, prefix, run_id));
         }
     }
-    failed |= !remove_named(&mut store, &made, &leftovers)?;
+    failed |= !remove_named(store, &made, &leftovers, tell)?;
     leftovers.retain(|leftover| place(leftover).is_none_or(|place| !explained.contains(&place)));
-    failed |= !forget_missing(&mut store, &leftovers)?;
-    Ok(if failed { Exit::Failure } else { Exit::Success })
+    failed |= !forget_missing(store, &leftovers)?;
+    Ok(!failed)
 }
 
 /// Those whose directories accept changes now. Complains about each other one.
@@ -169,6 +100,7 @@ fn remove_named(
     store: &mut Store,
     made: &MadeFiles,
     leftovers: &[Leftover],
+    tell: Tell<'_>,
 ) -> anyhow::Result<bool> {
     let mut all = true;
     for leftover in leftovers {
@@ -176,11 +108,11 @@ fn remove_named(
             continue;
         };
         match remove_file_if(&leftover.path, &identity) {
-            Ok(Found::Removed) => {
+            Ok(FileAtPath::Removed) => {
                 store.forget_file(&leftover.path)?;
-                present::write_stdout(&format!("removed {}\n", leftover.path.display()))?;
+                tell(&leftover.path)?;
             }
-            Ok(Found::Missing | Found::Replaced) => {}
+            Ok(FileAtPath::Missing | FileAtPath::Replaced) => {}
             Err(error) => {
                 present::complain(&error.to_string());
                 all = false;
@@ -203,21 +135,88 @@ fn place(leftover: &Leftover) -> Option<(PathBuf, String, String)> {
     Some((directory, prefix, leftover.run_id.clone()))
 }
 
+/// Removes files that were to go after the run, as far as they are what the run
+/// made. Complains about what stays.
+pub fn unlink(files: impl IntoIterator<Item = PathBuf>, store_path: &Path) {
+    let made = MadeFiles::beside(store_path);
+    let mut gone = Vec::new();
+    for path in files {
+        let Some(identity) = made.noted(&path) else {
+            continue;
+        };
+        match remove_file_if(&path, &identity) {
+            Ok(FileAtPath::Removed | FileAtPath::Missing) => gone.push(path),
+            Ok(FileAtPath::Replaced) => present::complain(&format!(
+                "{} is not the file that the job made any more; left alone",
+                path.display()
+            )),
+            Err(error) => present::complain(&error.to_string()),
+        }
+    }
+    let gone: Vec<PathBuf> = gone.iter().flat_map(std::path::absolute).collect();
+    if let Ok(mut store) = Store::open(store_path) {
+        // A note that stays only makes `fathom clean` look for the file.
+        let _ = store.forget_files(gone.iter().map(PathBuf::as_path));
+    }
+}
+
 /// Takes note of what was removed.
-#[derive(Default)]
-struct Removed {
-    paths: Vec<PathBuf>,
+#[derive(Debug, Default)]
+pub struct Removed {
+    /// In the order of their removal.
+    pub paths: Vec<PathBuf>,
 }
 
 impl PrepareHooks for Removed {
     fn progress(&mut self, _: PrepareProgress<'_>) {}
 
-    fn creating(&mut self, _: &Path) -> Result<(), String> {
-        Err("cleaning up creates nothing".to_owned())
+    fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
+        Err(CreationRefused::CleaningUp)
     }
 
     fn removed(&mut self, path: &Path) {
         self.paths.push(path.to_owned());
+    }
+
+    fn stop_requested(&self) -> bool {
+        false
+    }
+}
+
+/// Removes files of a larger set that earlier runs made and kept.
+///
+/// # Errors
+/// One cannot be removed.
+pub fn remove_surplus(
+    directory: &Path,
+    prefix: &str,
+    count: u32,
+    store: Option<Store>,
+) -> anyhow::Result<()> {
+    let mut gone = Gone { store };
+    let _held_up = ChangeWatch::start(directory, present::complain);
+    remove_surplus_files(directory, prefix, count, &mut gone)?;
+    Ok(())
+}
+
+/// Takes removed files off the store's list.
+struct Gone {
+    store: Option<Store>,
+}
+
+impl PrepareHooks for Gone {
+    fn progress(&mut self, _: PrepareProgress<'_>) {}
+
+    fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
+        Err(CreationRefused::CleaningUp)
+    }
+
+    fn removed(&mut self, path: &Path) {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        if let Some(store) = &mut self.store {
+            // A note that stays only makes `fathom clean` look for the file.
+            let _ = store.forget_file(&path);
+        }
     }
 
     fn stop_requested(&self) -> bool {

@@ -4,9 +4,10 @@ use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-pub(crate) use fathom_console::{
-    admit, allow_overwriting, complain, has_complained_about, is_reader_gone, reader_is_gone,
-    write_file, write_stderr, write_stdout,
+pub use fathom_console::{
+    admit, allow_overwriting, complain, has_complained_about, is_reader_gone, may_overwrite,
+    reader_is_gone, rewrite_line, write_file, write_names, write_stderr, write_stdout,
+    write_styled_stderr,
 };
 use fathom_deadline::paths;
 use fathom_model::JudgedRun;
@@ -17,11 +18,7 @@ use fathom_report::text::TextOptions;
 use crate::output_flags::{Color, Format, StorePath};
 
 /// Prints a judged run in the format that was asked for.
-pub(crate) fn print(
-    judged: &JudgedRun,
-    format: &Format,
-    html: Option<&PathBuf>,
-) -> anyhow::Result<()> {
+pub fn print(judged: &JudgedRun, format: &Format, html: Option<&PathBuf>) -> anyhow::Result<()> {
     let text = if format.json {
         fathom_report::json::render(judged, true)?
     } else if format.csv {
@@ -46,7 +43,7 @@ fn text_options(format: &Format, html: Option<&PathBuf>) -> TextOptions {
 }
 
 /// Whether a stream gets colour.
-pub(crate) fn use_color(color: Color, stream: &impl IsTerminal) -> bool {
+pub fn use_color(color: Color, stream: &impl IsTerminal) -> bool {
     match color {
         Color::Always => true,
         Color::Never => false,
@@ -58,7 +55,7 @@ pub(crate) fn use_color(color: Color, stream: &impl IsTerminal) -> bool {
 }
 
 /// Where the store is.
-pub(crate) fn store_path(choice: &StorePath) -> anyhow::Result<PathBuf> {
+pub fn store_path(choice: &StorePath) -> anyhow::Result<PathBuf> {
     let path = match &choice.store {
         Some(path) => path.clone(),
         None => fathom_store::default_path()?,
@@ -76,7 +73,7 @@ pub(crate) fn store_path(choice: &StorePath) -> anyhow::Result<PathBuf> {
 
 /// Where the report of a run goes that has no place of its own: beside the
 /// store.
-pub(crate) fn report_path(store: &StorePath, id: &str) -> anyhow::Result<PathBuf> {
+pub fn report_path(store: &StorePath, id: &str) -> anyhow::Result<PathBuf> {
     let report = report_beside(&store_path(store)?, id);
     if let Some(folder) = report.parent() {
         fathom_outputs::make_folder(folder)
@@ -92,7 +89,7 @@ fn report_beside(store: &Path, id: &str) -> PathBuf {
 
 /// Removes the report of a run from beside the store, where fathom wrote one.
 /// Returns whether there was one.
-pub(crate) fn remove_report(store: &Path, id: &str) -> anyhow::Result<bool> {
+pub fn remove_report(store: &Path, id: &str) -> anyhow::Result<bool> {
     let report = report_beside(store, id);
     let failed = || format!("cannot remove {}", report.display());
     let there = paths::find(&report).with_context(failed)?.is_some();
@@ -104,7 +101,7 @@ pub(crate) fn remove_report(store: &Path, id: &str) -> anyhow::Result<bool> {
 }
 
 /// Writes the HTML report to `chosen`, or beside the store.
-pub(crate) fn write_html(
+pub fn write_html(
     judged: &JudgedRun,
     chosen: Option<&Path>,
     store: &StorePath,

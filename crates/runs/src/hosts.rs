@@ -1,6 +1,5 @@
 //! `--hosts`: a command that measures, on many hosts at the same time.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -12,12 +11,12 @@ use clap::{Args, ValueEnum};
 use fathom_deadline::paths::read_text_soon;
 use fathom_fleet::{
     Fleet, Gathering, GatheringProgress, HostListError, HostName, Interrupt, LAUNCHERS,
-    LaunchRequest, Launcher, LauncherKind, Unreachable,
+    LaunchRequest, Launcher, LauncherKind, Unreachable, agent_arguments,
 };
 use fathom_model::Schedule;
 
-use crate::command::site::SiteArgs;
-use crate::exit::EndedByUser;
+use crate::error::{EndedByUser, RequestError};
+use crate::site::SiteArgs;
 use crate::{present, signals};
 
 /// Where keys of a fleet are, instead of the user's configuration directory.
@@ -35,7 +34,7 @@ const HOSTS_FILE_BYTES_MAX: u64 = 1 << 20;
 /// Which hosts carry the load.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Hosts")]
-pub(crate) struct HostArgs {
+pub struct HostArgs {
     /// Run on these hosts at the same time: h1,h2 or node[01-84].
     #[arg(long, value_name = "LIST")]
     hosts: Option<HostList>,
@@ -62,7 +61,7 @@ pub(crate) struct HostArgs {
 
 /// A list of hosts as it is typed.
 #[derive(Debug, Clone)]
-pub(crate) struct HostList(pub(crate) Vec<HostName>);
+pub struct HostList(pub Vec<HostName>);
 
 impl FromStr for HostList {
     type Err = HostListError;
@@ -74,7 +73,7 @@ impl FromStr for HostList {
 
 /// One of the launchers, as it is chosen.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LauncherChoice(&'static LauncherKind);
+struct LauncherChoice(&'static LauncherKind);
 
 impl Default for LauncherChoice {
     fn default() -> LauncherChoice {
@@ -96,7 +95,7 @@ impl ValueEnum for LauncherChoice {
 
 impl HostArgs {
     /// These hosts, over ssh.
-    pub(crate) fn over_ssh(hosts: HostList) -> HostArgs {
+    pub fn over_ssh(hosts: HostList) -> HostArgs {
         HostArgs {
             hosts: Some(hosts),
             ..HostArgs::default()
@@ -104,7 +103,7 @@ impl HostArgs {
     }
 
     /// Whether other hosts carry the load.
-    pub(crate) fn are_given(&self) -> bool {
+    pub fn are_given(&self) -> bool {
         self.hosts.is_some() || self.hosts_file.is_some() || self.launcher.0.knows_hosts()
     }
 
@@ -113,15 +112,15 @@ impl HostArgs {
     ///
     /// # Errors
     /// When there is no such launcher.
-    pub(crate) fn named(
+    pub fn named(
         hosts: Vec<HostName>,
         launcher: Option<&str>,
         fleet: Option<PathBuf>,
         allow_missing: usize,
-    ) -> Result<HostArgs, String> {
+    ) -> Result<HostArgs, RequestError> {
         let launcher = match launcher {
             Some(name) => <LauncherChoice as ValueEnum>::from_str(name, true)
-                .map_err(|_| format!("'{name}' is no launcher: ssh, static, slurm or mpi"))?,
+                .map_err(|_| RequestError::UnknownLauncher(name.to_owned()))?,
             None => LauncherChoice::default(),
         };
         Ok(HostArgs {
@@ -133,7 +132,7 @@ impl HostArgs {
     }
 
     /// These hosts instead.
-    pub(crate) fn with(self, hosts: Vec<HostName>) -> HostArgs {
+    pub fn with(self, hosts: Vec<HostName>) -> HostArgs {
         HostArgs {
             hosts: Some(HostList(hosts)),
             hosts_file: None,
@@ -143,12 +142,12 @@ impl HostArgs {
 
     /// Whether agents are started for the purpose, and may touch what a plan
     /// names.
-    pub(crate) fn start_agents(&self) -> bool {
+    pub fn start_agents(&self) -> bool {
         self.launcher.0.starts_agents
     }
 
     /// The same, content with whoever answers.
-    pub(crate) fn tolerant(&self) -> HostArgs {
+    pub fn tolerant(&self) -> HostArgs {
         HostArgs {
             allow_missing: usize::MAX,
             ..self.clone()
@@ -159,7 +158,7 @@ impl HostArgs {
     ///
     /// # Errors
     /// What is wrong with the list, or all hosts that cannot be used.
-    pub(crate) fn gather(&self, schedule: &Schedule) -> anyhow::Result<Fleet> {
+    pub fn gather(&self, schedule: &Schedule) -> anyhow::Result<Fleet> {
         let hosts = self.list()?;
         check_targets(schedule)?;
         // From here on something may have been started that must be ended.
@@ -191,7 +190,7 @@ impl HostArgs {
     ///
     /// # Errors
     /// What is wrong with the list or the launcher.
-    pub(crate) fn for_errand(&self) -> anyhow::Result<(Vec<HostName>, Launcher)> {
+    pub fn for_errand(&self) -> anyhow::Result<(Vec<HostName>, Launcher)> {
         let hosts = self.list()?;
         let nothing = Schedule::nothing("errand");
         let launcher = self.launcher(&nothing, &hosts)?;
@@ -202,7 +201,7 @@ impl HostArgs {
     ///
     /// # Errors
     /// What is wrong with the list.
-    pub(crate) fn count(&self) -> anyhow::Result<u64> {
+    pub fn count(&self) -> anyhow::Result<u64> {
         match self.are_given() {
             true => Ok(self.list()?.len().max(1) as u64),
             false => Ok(1),
@@ -287,66 +286,13 @@ fn complain_of_the_name_service(hosts: &[HostName], awaited: &GatheringProgress)
     }
 }
 
-/// The user is the owner there: the agents may touch what the plan names.
-fn agent_arguments(schedule: &Schedule) -> anyhow::Result<Vec<String>> {
-    let mut paths: Vec<&Path> = Vec::new();
-    for spec in &schedule.trials {
-        let named = spec
-            .workload
-            .data_set
-            .named
-            .iter()
-            .flat_map(|named| &named.paths);
-        let replay = spec
-            .workload
-            .replay()
-            .into_iter()
-            .map(|replay| &replay.path);
-        let store = spec.workload.store().into_iter();
-        let of_store = store.flat_map(|s| s.ca_file.as_deref().into_iter().chain(s.key_files()));
-        let others = named.chain(replay).map(PathBuf::as_path);
-        let others = others.chain(of_store.map(Path::new));
-        for path in spec.target.path().into_iter().chain(others) {
-            if path.is_absolute() && !paths.contains(&path) {
-                paths.push(path);
-            }
-        }
-    }
-    let mut arguments = Vec::new();
-    for (option, value) in stores_of(schedule) {
-        arguments.extend([option.to_owned(), value]);
-    }
-    for path in paths {
-        let text = path.to_str();
-        let text = text.with_context(|| format!("{} is not UTF-8", path.display()))?;
-        arguments.extend(["--allow".to_owned(), text.to_owned()]);
-    }
-    if schedule.destructive {
-        arguments.push("--allow-destructive".to_owned());
-    }
-    Ok(arguments)
-}
-
-/// The buckets of a schedule and where they are, as options of an agent.
-fn stores_of(schedule: &Schedule) -> BTreeSet<(&'static str, String)> {
-    let mut all = BTreeSet::new();
-    for spec in &schedule.trials {
-        if matches!(spec.target, fathom_model::Target::Bucket(_)) {
-            all.insert(("--allow", spec.target.to_string()));
-            let endpoints = spec.workload.store().into_iter().flat_map(|s| &s.endpoints);
-            all.extend(endpoints.map(|name| ("--allow-endpoint", name.clone())));
-        }
-    }
-    all
-}
-
 fn read(file: &Path) -> anyhow::Result<String> {
     let what = || format!("cannot read the list of hosts {}", file.display());
     read_text_soon(file, HOSTS_FILE_BYTES_MAX).with_context(what)
 }
 
 /// Where the keys of a coordinator's fleet are.
-pub(crate) fn fleet_directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
+pub fn fleet_directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
     match (chosen, variable(KEYS_VARIABLE)) {
         (Some(chosen), _) => Ok(chosen.to_owned()),
         (None, Some(directory)) => Ok(directory),
@@ -355,7 +301,7 @@ pub(crate) fn fleet_directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> 
 }
 
 /// The user's configuration directory of fathom.
-pub(crate) fn configuration() -> anyhow::Result<PathBuf> {
+pub fn configuration() -> anyhow::Result<PathBuf> {
     let home = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
     let home = home.or_else(|| variable("HOME").map(|home| home.join(".config")));
     home.map(|home| home.join("fathom"))
@@ -363,7 +309,7 @@ pub(crate) fn configuration() -> anyhow::Result<PathBuf> {
 }
 
 /// The user's directory for what may be lost without harm.
-pub(crate) fn cache() -> Option<PathBuf> {
+pub fn cache() -> Option<PathBuf> {
     let home = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
     let home = home.or_else(|| variable("HOME").map(|home| home.join(".cache")));
     home.map(|home| home.join("fathom"))

@@ -6,40 +6,40 @@ use clap::{Args, ValueEnum};
 
 /// Where runs are stored.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct StorePath {
+pub struct StorePath {
     /// The store to use instead of $FATHOM_STORE or the one in the user's
     /// data directory.
     #[arg(long, value_name = "FILE")]
-    pub(crate) store: Option<PathBuf>,
+    pub store: Option<PathBuf>,
 }
 
 /// How a result is printed.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct Format {
+pub struct Format {
     /// Print JSON (schema fathom.run/1) and nothing else on standard output.
     #[arg(long, group = "format")]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Print CSV.
     #[arg(long, group = "format")]
-    pub(crate) csv: bool,
+    pub csv: bool,
     /// Print Markdown.
     #[arg(long, group = "format")]
-    pub(crate) markdown: bool,
+    pub markdown: bool,
     /// Show throughput in decimal units (MB/s = 10^6 bytes/s).
     #[arg(long)]
-    pub(crate) decimal: bool,
+    pub decimal: bool,
     /// Show every check, also those that passed.
     #[arg(long, short)]
-    pub(crate) verbose: bool,
+    pub verbose: bool,
     /// When to use colour.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    pub(crate) color: Color,
+    pub color: Color,
 }
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
+pub enum Color {
     /// On a terminal, unless NO_COLOR is set.
     #[default]
     Auto,
@@ -51,7 +51,7 @@ pub(crate) enum Color {
 
 impl Color {
     /// Colour or none, where that is decided.
-    pub(crate) fn when(colored: bool) -> Color {
+    pub fn when(colored: bool) -> Color {
         if colored { Color::Always } else { Color::Never }
     }
 }
@@ -59,20 +59,23 @@ impl Color {
 /// Output of commands that measure.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct Output {
+pub struct Output {
+    /// How it is printed.
     #[command(flatten)]
-    pub(crate) format: Format,
+    pub format: Format,
     /// Write the HTML report here instead of beside the store.
     #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    pub html: Option<PathBuf>,
     /// No progress and no notes.
     #[arg(long, short)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// Exit with status 3 when the result has caveats.
     #[arg(long)]
-    pub(crate) strict: bool,
+    pub strict: bool,
+    /// Where metrics go.
     #[command(flatten)]
-    pub(crate) metrics: crate::metrics::MetricsArgs,
+    pub metrics: crate::metrics::MetricsArgs,
+    /// Where the run is stored.
     #[command(flatten)]
-    pub(crate) store: StorePath,
+    pub store: StorePath,
 }
