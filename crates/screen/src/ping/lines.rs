@@ -4,14 +4,15 @@ use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use fathom_console::{complain, rewrite_line, write_stdout};
 use fathom_engine::{OneByOneFacts, Single};
 use fathom_model::judged::LatencySummary;
+use fathom_model::printable::one_line;
 use fathom_model::{OpKind, unit};
+use fathom_report::latency_steps::steps_of;
 
-use super::bins::bins;
 use super::described::Described;
 use super::tally::{SLOW_TIMES, Tally, Told};
-use crate::present;
 
 /// A request in flight for longer is worth a word.
 const LONG: Duration = Duration::from_millis(1500);
@@ -39,7 +40,11 @@ pub(super) struct Lines {
 impl Lines {
     pub(super) fn new(described: &Described, quiet: bool, color: bool) -> Lines {
         Lines {
-            described: described.clone(),
+            described: Described {
+                target: one_line(&described.target),
+                what: one_line(&described.what),
+                ..*described
+            },
             quiet,
             color,
             waiting: false,
@@ -54,7 +59,7 @@ impl Lines {
     /// Says what must be known before the first number.
     pub(super) fn opened(&mut self, facts: &OneByOneFacts) {
         for note in notes(facts) {
-            present::complain(&note);
+            complain(&note);
         }
     }
 
@@ -84,7 +89,7 @@ impl Lines {
             None => line.push_str(&format!(" time={time}")),
         }
         line.push('\n');
-        present::write_stdout(&line)
+        write_stdout(&line)
     }
 
     /// Says that a request takes long, in place.
@@ -96,8 +101,8 @@ impl Lines {
     pub(super) fn waiting(&mut self, number: u64, since: Duration) {
         if self.terminal && since >= LONG {
             let seconds = since.as_secs();
-            present::write_stderr(&format!(
-                "\r\x1b[Krequest {number} has been in flight for {seconds} s"
+            rewrite_line(&format!(
+                "request {number} has been in flight for {seconds} s"
             ));
             self.waiting = true;
         }
@@ -106,7 +111,7 @@ impl Lines {
     /// Removes that word.
     pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.waiting) {
-            present::write_stderr("\r\x1b[K");
+            rewrite_line("");
         }
     }
 
@@ -117,7 +122,8 @@ impl Lines {
         text.push_str(&totals(tally));
         let latencies = tally.latencies();
         if !latencies.is_empty() {
-            let ns = |value: Option<f64>| unit::latency(value.unwrap_or(0.0));
+            // A single request has no deviation.
+            let ns = |value: Option<f64>| value.map_or("—".to_owned(), unit::latency);
             let _ = writeln!(
                 text,
                 "min/avg/max/mdev = {} / {} / {} / {}",
@@ -139,7 +145,7 @@ impl Lines {
         if latencies.count() > 1 {
             text.push_str(&histogram(tally));
         }
-        present::write_stdout(&text)
+        write_stdout(&text)
     }
 
     fn painted(&self, color: &str, text: &str) -> String {
@@ -312,7 +318,7 @@ fn cache_remark(facts: &OneByOneFacts) -> String {
 }
 
 fn histogram(tally: &Tally) -> String {
-    let rows = bins(tally.latencies());
+    let rows = steps_of(tally.latencies());
     let most = rows.iter().map(|row| row.count).max().unwrap_or(1).max(1);
     let digits = unit::group(most).len();
     let mut text = String::from("\n");

@@ -15,7 +15,7 @@ const GAP_INTERVALS: f64 = 10.0;
 const WINDOW: usize = 30;
 
 /// Moments in the order of time. Each has a number that stays its own.
-pub(super) struct History {
+pub struct History {
     host: RecordedHost,
     moments: VecDeque<Moment>,
     /// Number of the first one that is kept.
@@ -28,15 +28,15 @@ pub(super) struct History {
 }
 
 /// One moment, with what came before it.
-pub(super) struct Seen<'a> {
-    pub(super) moment: &'a Moment,
+pub struct Seen<'a> {
+    pub(crate) moment: &'a Moment,
     /// How many moments before the latest one.
-    pub(super) back: u64,
-    pub(super) found: Diagnosis,
+    pub(crate) back: u64,
+    pub(crate) found: Diagnosis,
     /// Its place and the number of moments, of a recording.
-    pub(super) place: Option<(u64, u64)>,
+    pub(crate) place: Option<(u64, u64)>,
     /// Seconds before it in which nothing was recorded.
-    pub(super) gap_seconds: Option<f64>,
+    pub(crate) gap_seconds: Option<f64>,
     /// Moments before it and itself, the latest last.
     before: Vec<&'a Moment>,
     /// Devices that ever did something.
@@ -51,28 +51,33 @@ fn is_made_in_advance(name: &str) -> bool {
 
 impl Seen<'_> {
     /// Whether it is of a recording.
-    pub(super) fn is_recorded(&self) -> bool {
+    pub(crate) fn is_recorded(&self) -> bool {
         self.place.is_some()
     }
 
     /// Whether a device is shown among others: of those that systems make in
     /// advance only the ones that ever did something.
-    pub(super) fn is_of_interest(&self, disk: &DiskMoment) -> bool {
-        !is_made_in_advance(&disk.name) || self.active.contains(&disk.name)
+    pub(crate) fn is_of_interest(&self, disk: &DiskMoment) -> bool {
+        !is_made_in_advance(&disk.name)
+            || self.active.contains(&disk.name)
+            // One that hangs completes nothing and still has its queue.
+            || disk.in_flight().is_some_and(|queue| queue > 0.0)
     }
 
     /// Queues of a device up to this moment, the latest last.
-    pub(super) fn queues(&self, disk: &str) -> Vec<f64> {
+    pub(crate) fn queues(&self, disk: &str) -> Vec<f64> {
         let queue = |moment: &&Moment| {
             let found = moment.disks.iter().find(|d| d.name == disk);
-            found.and_then(|disk| disk.queue).unwrap_or(0.0)
+            found.and_then(DiskMoment::in_flight).unwrap_or(0.0)
         };
         self.before.iter().map(queue).collect()
     }
 }
 
 impl History {
-    pub(super) fn new(host: RecordedHost) -> History {
+    /// Nothing was seen yet of a live host.
+    #[must_use]
+    pub fn new(host: RecordedHost) -> History {
         History {
             host,
             moments: VecDeque::new(),
@@ -84,7 +89,8 @@ impl History {
     }
 
     /// All of a recording, or its last day where it is longer.
-    pub(super) fn of(recording: Recording) -> History {
+    #[must_use]
+    pub fn of(recording: Recording) -> History {
         let mut moments = VecDeque::from(recording.moments);
         let first = moments.len().saturating_sub(MOST_RECORDED);
         moments.drain(..first);
@@ -103,15 +109,18 @@ impl History {
     }
 
     /// All moments, the oldest first, with their numbers.
-    pub(super) fn all(&self) -> impl Iterator<Item = (u64, &Moment)> {
+    pub fn all(&self) -> impl Iterator<Item = (u64, &Moment)> {
         (self.first..).zip(&self.moments)
     }
 
-    pub(super) fn host(&self) -> &RecordedHost {
+    /// Whose moments they are.
+    #[must_use]
+    pub fn host(&self) -> &RecordedHost {
         &self.host
     }
 
-    pub(super) fn push(&mut self, moment: Moment) {
+    /// Adds the latest moment; the oldest may have to go.
+    pub fn push(&mut self, moment: Moment) {
         if self.moments.len() == MOST_MOMENTS {
             self.moments.pop_front();
             self.first += 1;
@@ -121,18 +130,21 @@ impl History {
     }
 
     /// Numbers of the oldest and the latest moment.
-    pub(super) fn span(&self) -> Option<(u64, u64)> {
+    pub(crate) fn span(&self) -> Option<(u64, u64)> {
         let count = self.moments.len() as u64;
         (count > 0).then(|| (self.first, self.first + count - 1))
     }
 
-    pub(super) fn live(&self) -> Option<Seen<'_>> {
+    /// The latest moment.
+    #[must_use]
+    pub fn live(&self) -> Option<Seen<'_>> {
         self.at(None)
     }
 
     /// The moment of this number, or the nearest one that is kept; the latest
     /// without a number.
-    pub(super) fn at(&self, number: Option<u64>) -> Option<Seen<'_>> {
+    #[must_use]
+    pub fn at(&self, number: Option<u64>) -> Option<Seen<'_>> {
         let (oldest, latest) = self.span()?;
         let number = number.map_or(latest, |number| number.clamp(oldest, latest));
         let place = usize::try_from(number - oldest).ok()?;

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use fathom_console::write_stdout;
 use fathom_engine::{OneByOneFacts, Single};
 use fathom_model::OpKind;
 use fathom_model::histogram::bucket_range;
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 use super::described::Described;
 use super::lines::{failure, notes};
 use super::tally::{Tally, Told};
-use crate::present;
 
 const SCHEMA: &str = "fathom.ping/1";
 
@@ -122,5 +122,5 @@ fn text(path: &Path) -> String {
 }
 
 fn print(value: &Value) -> anyhow::Result<()> {
-    present::write_stdout(&format!("{value}\n"))
+    write_stdout(&format!("{value}\n"))
 }

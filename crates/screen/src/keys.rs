@@ -2,15 +2,15 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::cells::Sort;
-use super::history::History;
+use crate::cells::Sort;
+use crate::history::History;
 
 /// Moments that page up and page down go.
 const FAR: u64 = 30;
 
 /// What is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pane {
+pub(crate) enum Pane {
     /// A part of everything.
     All,
     /// Devices, as many as fit.
@@ -23,17 +23,20 @@ pub(super) enum Pane {
 
 /// How the host is looked at.
 #[derive(Debug)]
-pub(super) struct View {
-    pub(super) sort: Sort,
-    pub(super) pane: Pane,
+pub struct View {
+    pub(crate) sort: Sort,
+    pub(crate) pane: Pane,
     /// The moment that is shown; the latest without a number.
-    pub(super) position: Option<u64>,
-    pub(super) helps: bool,
-    pub(super) quits: bool,
+    pub position: Option<u64>,
+    pub(crate) helps: bool,
+    /// Whether the user wants no more.
+    pub quits: bool,
 }
 
 impl View {
-    pub(super) fn new(sort: Sort) -> View {
+    /// As it is looked at first.
+    #[must_use]
+    pub fn new(sort: Sort) -> View {
         View {
             sort,
             pane: Pane::All,
@@ -43,7 +46,8 @@ impl View {
         }
     }
 
-    pub(super) fn press(&mut self, key: KeyEvent, history: &History) {
+    /// Does what a key asks for.
+    pub fn press(&mut self, key: KeyEvent, history: &History) {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
             KeyCode::Char('c') if control => self.quits = true,

@@ -6,7 +6,7 @@ use fathom_diagnose::recording::{DiskMoment, DoerMoment, LinkMoment, Moment, Nfs
 use fathom_model::unit;
 use fathom_report::table::clean;
 
-use super::history::Seen;
+use crate::history::Seen;
 
 const MIB: f64 = 1_048_576.0;
 /// Fewer moments tell nothing.
@@ -14,7 +14,7 @@ const LEAST_MOMENTS: u32 = 3;
 
 /// Order of devices and processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Sort {
+pub enum Sort {
     /// Operations in flight; of processes the time that they waited.
     #[default]
     Queue,
@@ -29,7 +29,7 @@ pub(super) enum Sort {
 }
 
 impl Sort {
-    pub(super) fn next(self) -> Sort {
+    pub(crate) fn next(self) -> Sort {
         match self {
             Sort::Queue => Sort::Operations,
             Sort::Operations => Sort::Bytes,
@@ -39,7 +39,7 @@ impl Sort {
         }
     }
 
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Sort::Queue => "queue",
             Sort::Operations => "operations",
@@ -69,11 +69,11 @@ fn percent(share: f64) -> String {
 }
 
 /// Heads of [`device`].
-pub(super) const DEVICE_HEADS: [&str; 10] = [
+pub(crate) const DEVICE_HEADS: [&str; 10] = [
     "device", "r/s", "w/s", "rMiB/s", "wMiB/s", "r ms", "w ms", "queue", "KiB/op", "flush/s",
 ];
 
-pub(super) fn device(disk: &DiskMoment) -> [String; 10] {
+pub(crate) fn device(disk: &DiskMoment) -> [String; 10] {
     let block = disk.bytes() / disk.operations().max(f64::MIN_POSITIVE);
     [
         clean(&disk.name),
@@ -83,7 +83,7 @@ pub(super) fn device(disk: &DiskMoment) -> [String; 10] {
         mib(disk.write_bytes),
         number(disk.read_wait_ms.unwrap_or(0.0)),
         number(disk.write_wait_ms.unwrap_or(0.0)),
-        number(disk.queue.unwrap_or(0.0)),
+        number(disk.in_flight().unwrap_or(0.0)),
         number(if disk.operations() > 0.0 {
             block / 1024.0
         } else {
@@ -94,10 +94,10 @@ pub(super) fn device(disk: &DiskMoment) -> [String; 10] {
 }
 
 /// Devices in order.
-pub(super) fn devices(moment: &Moment, sort: Sort) -> Vec<&DiskMoment> {
+pub(crate) fn devices(moment: &Moment, sort: Sort) -> Vec<&DiskMoment> {
     let mut disks: Vec<&DiskMoment> = moment.disks.iter().collect();
     let key = |disk: &DiskMoment| match sort {
-        Sort::Queue => disk.queue.unwrap_or(0.0),
+        Sort::Queue => disk.in_flight().unwrap_or(0.0),
         Sort::Operations => disk.operations(),
         Sort::Bytes => disk.bytes(),
         Sort::Wait => disk.mean_wait_ms().unwrap_or(0.0),
@@ -115,10 +115,10 @@ pub(super) fn devices(moment: &Moment, sort: Sort) -> Vec<&DiskMoment> {
 }
 
 /// Heads of [`doer`].
-pub(super) const DOER_HEADS: [&str; 6] =
+pub(crate) const DOER_HEADS: [&str; 6] =
     ["who", "rMiB/s", "wMiB/s", "I/O wait", "CPUs", "of all I/O"];
 
-pub(super) fn doer(doer: &DoerMoment, all_bytes: f64) -> [String; 6] {
+pub(crate) fn doer(doer: &DoerMoment, all_bytes: f64) -> [String; 6] {
     let share = doer.bytes() / all_bytes.max(1.0);
     [
         clean(&doer.name),
@@ -136,8 +136,14 @@ pub(super) fn doer(doer: &DoerMoment, all_bytes: f64) -> [String; 6] {
     ]
 }
 
-/// Processes or groups in order, and the bytes of all.
-pub(super) fn doers(doers: &[DoerMoment], sort: Sort) -> (Vec<&DoerMoment>, f64) {
+/// Processes or groups in order, and the bytes that their shares are of: all of
+/// theirs, or what the devices moved where that is more. Those who did the rest
+/// were not looked at, or have ended.
+pub(crate) fn doers<'m>(
+    moment: &Moment,
+    doers: &'m [DoerMoment],
+    sort: Sort,
+) -> (Vec<&'m DoerMoment>, f64) {
     let mut order: Vec<&DoerMoment> = doers.iter().collect();
     let key = |doer: &DoerMoment| match sort {
         Sort::Queue | Sort::Wait => (doer.io_wait.unwrap_or(0.0), doer.bytes()),
@@ -155,12 +161,12 @@ pub(super) fn doers(doers: &[DoerMoment], sort: Sort) -> (Vec<&DoerMoment>, f64)
             .then(by_cpu)
             .then(a.name.cmp(&b.name))
     });
-    let all = doers.iter().map(DoerMoment::bytes).sum();
-    (order, all)
+    let all: f64 = doers.iter().map(DoerMoment::bytes).sum();
+    (order, all.max(moment.moved_bytes()))
 }
 
 /// Heads of [`link`] and [`mount`].
-pub(super) const LINK_HEADS: [&str; 6] = [
+pub(crate) const LINK_HEADS: [&str; 6] = [
     "network",
     "in MiB/s",
     "out MiB/s",
@@ -169,7 +175,7 @@ pub(super) const LINK_HEADS: [&str; 6] = [
     "drops/s",
 ];
 
-pub(super) fn link(link: &LinkMoment) -> [String; 6] {
+pub(crate) fn link(link: &LinkMoment) -> [String; 6] {
     [
         clean(&link.name),
         mib(link.received_bytes),
@@ -181,10 +187,10 @@ pub(super) fn link(link: &LinkMoment) -> [String; 6] {
 }
 
 /// Heads of [`mount`].
-pub(super) const MOUNT_HEADS: [&str; 6] =
+pub(crate) const MOUNT_HEADS: [&str; 6] =
     ["NFS mount", "op/s", "MiB/s", "ms", "reply ms", "in flight"];
 
-pub(super) fn mount(mount: &NfsMoment) -> [String; 6] {
+pub(crate) fn mount(mount: &NfsMoment) -> [String; 6] {
     [
         clean(&mount.name),
         number(mount.operations),
@@ -196,7 +202,7 @@ pub(super) fn mount(mount: &NfsMoment) -> [String; 6] {
 }
 
 /// `12 user 5 system 30 I/O wait %  cpu1 60 %  load 1.2 on 2`.
-pub(super) fn cpu_line(moment: &Moment, cpus: Option<u32>) -> String {
+pub(crate) fn cpu_line(moment: &Moment, cpus: Option<u32>) -> String {
     let mut parts = Vec::new();
     if let Some(cpu) = moment.cpu {
         let mut shares = vec![
@@ -232,7 +238,7 @@ fn untold(recorded: bool) -> String {
 }
 
 /// `I/O 30 % (all 10 %)  CPU 1 %  memory 0 %  3 tasks run, 1 blocked`.
-pub(super) fn pressure_line(moment: &Moment, recorded: bool) -> String {
+pub(crate) fn pressure_line(moment: &Moment, recorded: bool) -> String {
     let mut parts = Vec::new();
     let share = |name: &str, value: Option<f64>| value.map(|v| format!("{name} {}", percent(v)));
     parts.extend(share("I/O", moment.io_pressure_some));
@@ -252,7 +258,7 @@ pub(super) fn pressure_line(moment: &Moment, recorded: bool) -> String {
 }
 
 /// `3.1 GiB of 7.7 GiB free, 120 MiB dirty, …`.
-pub(super) fn memory_line(moment: &Moment, recorded: bool) -> String {
+pub(crate) fn memory_line(moment: &Moment, recorded: bool) -> String {
     let mut parts = Vec::new();
     if let Some(memory) = moment.memory {
         let (free, all) = (
@@ -277,7 +283,7 @@ pub(super) fn memory_line(moment: &Moment, recorded: bool) -> String {
 }
 
 /// What is the matter, and what shows it.
-pub(super) fn words(seen: &Seen<'_>) -> (String, Vec<String>) {
+pub(crate) fn words(seen: &Seen<'_>) -> (String, Vec<String>) {
     // What hangs comes first: nothing else explains what waits for it.
     let silent = seen.moment.silent.iter();
     let mut lines: Vec<String> = silent
@@ -291,8 +297,39 @@ pub(super) fn words(seen: &Seen<'_>) -> (String, Vec<String>) {
 }
 
 /// `12:30:05 UTC`.
-pub(super) fn clock(moment: &Moment) -> String {
+pub(crate) fn clock(moment: &Moment) -> String {
     moment.at.map_or(String::new(), |at| {
         format!("{} UTC", at.strftime("%H:%M:%S"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_of_what_the_devices_moved() {
+        let of = |disk_bytes: f64| {
+            let moment = Moment {
+                disks: vec![DiskMoment {
+                    name: "sda".to_owned(),
+                    write_bytes: disk_bytes,
+                    ..DiskMoment::default()
+                }],
+                processes: vec![DoerMoment {
+                    name: "7 tar".to_owned(),
+                    write_bytes: 1e6,
+                    ..DoerMoment::default()
+                }],
+                ..Moment::default()
+            };
+            let (order, all) = doers(&moment, &moment.processes, Sort::Bytes);
+            doer(order[0], all)[5].clone()
+        };
+        // Another did the rest.
+        assert_eq!(of(300e6), "·");
+        assert_eq!(of(2e6), "50 %");
+        // In the page cache still.
+        assert_eq!(of(0.0), "100 %");
+    }
 }

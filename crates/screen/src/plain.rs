@@ -3,18 +3,19 @@
 use fathom_diagnose::recording::RecordedHost;
 use fathom_report::table::{Align, Table, wrap};
 
-use super::cells::{
+use crate::cells::{
     self, DEVICE_HEADS, DOER_HEADS, LINK_HEADS, MOUNT_HEADS, Sort, cpu_line, memory_line,
     pressure_line, words,
 };
-use super::history::Seen;
+use crate::history::Seen;
 
 const WIDTH: usize = 80;
 /// Devices and processes in a block.
 const MOST_ROWS: usize = 10;
 
 /// The block of a moment.
-pub(super) fn block(host: &RecordedHost, seen: &Seen<'_>, sort: Sort) -> String {
+#[must_use]
+pub fn block(host: &RecordedHost, seen: &Seen<'_>, sort: Sort) -> String {
     let moment = seen.moment;
     let name = host.name.as_deref().unwrap_or("this host");
     let mut out = format!(
@@ -53,7 +54,7 @@ pub(super) fn block(host: &RecordedHost, seen: &Seen<'_>, sort: Sort) -> String 
         let more = fathom_model::unit::counted(more as u64, "more device");
         out.push_str(&format!("and {more}\n"));
     }
-    let (order, all) = cells::doers(&moment.processes, sort);
+    let (order, all) = cells::doers(moment, &moment.processes, sort);
     table(
         &mut out,
         DOER_HEADS,

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use fathom_console::rewrite_line;
 use fathom_model::machine::HostReading;
 use fathom_model::unit;
 use fathom_observe::machine::MachineWatch;
 use fathom_observe::{Sysroot, host_fingerprint};
-
-use crate::present;
 
 const EVERY: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(100);
@@ -20,7 +19,10 @@ const LOOK: Duration = Duration::from_millis(50);
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// A time from a tenth of a second to a day.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+///
+/// # Errors
+/// It is another one, or none.
+pub fn duration(text: &str) -> Result<Duration, String> {
     let ns = unit::parse_duration(text).map_err(|error| error.to_string())?;
     let span = Duration::from_nanos(ns);
     match (SHORTEST..=DAY).contains(&span) {
@@ -30,24 +32,26 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// The time that is left, on a terminal: a host is watched for minutes.
-pub(crate) struct Countdown {
+pub struct Countdown {
     span: Duration,
     shows: bool,
 }
 
 impl Countdown {
-    pub(crate) fn new(span: Duration, quiet: bool) -> Countdown {
+    /// Of so long; nothing is shown where nobody is to be told.
+    #[must_use]
+    pub fn new(span: Duration, quiet: bool) -> Countdown {
         let shows = !quiet && stderr().is_terminal();
         Countdown { span, shows }
     }
 
     /// Says what is left after so long.
-    pub(crate) fn tell(&self, passed: Duration) {
+    pub fn tell(&self, passed: Duration) {
         let left = self.span.saturating_sub(passed);
         if self.shows && !left.is_zero() {
             let left = unit::span(left.as_nanos().try_into().unwrap_or(u64::MAX));
-            present::write_stderr(&format!(
-                "\r\u{1b}[Kwatching this host: {left} to go (Ctrl-C answers now)"
+            rewrite_line(&format!(
+                "watching this host: {left} to go (Ctrl-C answers now)"
             ));
         }
     }
@@ -56,13 +60,13 @@ impl Countdown {
 impl Drop for Countdown {
     fn drop(&mut self) {
         if self.shows {
-            present::write_stderr("\r\u{1b}[K");
+            rewrite_line("");
         }
     }
 }
 
 /// Adds the readings of so long; gives the seconds that were watched.
-pub(crate) fn watch(
+pub fn watch(
     watched: &mut MachineWatch,
     span: Duration,
     readings: &mut Vec<HostReading>,
@@ -89,6 +93,7 @@ pub(crate) fn watch(
 }
 
 /// The name of this host.
-pub(crate) fn host_name(sys: &Sysroot) -> String {
+#[must_use]
+pub fn host_name(sys: &Sysroot) -> String {
     host_fingerprint(sys).hostname
 }

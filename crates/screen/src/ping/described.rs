@@ -46,7 +46,7 @@ pub(super) fn describe(target: &Target) -> Described {
         }
     };
     Described {
-        target: match super::host::address(target) {
+        target: match fathom_engine::ping::address(target) {
             Some(address) => format!("tcp://{address}"),
             None => target.to_string(),
         },

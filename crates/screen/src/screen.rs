@@ -1,6 +1,6 @@
 //! The screen: words on top, tables below, keys at the bottom.
 
-use fathom_diagnose::recording::{DiskMoment, RecordedHost};
+use fathom_diagnose::recording::{DiskMoment, DoerMoment, Moment, RecordedHost};
 use fathom_model::diagnosis::Answer;
 use fathom_model::unit;
 use fathom_report::table::wrap;
@@ -10,12 +10,12 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Borders, Cell, Clear, Paragraph, Row, Table, Wrap};
 
-use super::cells::{
+use crate::cells::{
     self, DEVICE_HEADS, DOER_HEADS, LINK_HEADS, MOUNT_HEADS, cpu_line, memory_line, pressure_line,
     words,
 };
-use super::history::Seen;
-use super::keys::{Pane, View};
+use crate::history::Seen;
+use crate::keys::{Pane, View};
 
 /// From this width on there is room for more columns and lines.
 const WIDE: u16 = 120;
@@ -47,12 +47,7 @@ I/O wait     share of the time that a task waited for a device, where the
              kernel counts it (sysctl kernel.task_delayacct=1)";
 
 /// Draws all of it.
-pub(super) fn draw(
-    frame: &mut Frame<'_>,
-    host: &RecordedHost,
-    seen: Option<&Seen<'_>>,
-    view: &View,
-) {
+pub fn draw(frame: &mut Frame<'_>, host: &RecordedHost, seen: Option<&Seen<'_>>, view: &View) {
     let area = frame.area();
     let Some(seen) = seen else {
         frame.render_widget(
@@ -363,23 +358,31 @@ fn bars(values: &[f64]) -> String {
 fn processes(frame: &mut Frame<'_>, area: Rect, seen: &Seen<'_>, view: &View) {
     let mut heads = DOER_HEADS;
     heads[0] = "process";
-    doers(frame, area, heads, &seen.moment.processes, view);
+    doers(
+        frame,
+        area,
+        heads,
+        seen.moment,
+        &seen.moment.processes,
+        view,
+    );
 }
 
 fn groups(frame: &mut Frame<'_>, area: Rect, seen: &Seen<'_>, view: &View) {
     let mut heads = DOER_HEADS;
     heads[0] = "control group";
-    doers(frame, area, heads, &seen.moment.groups, view);
+    doers(frame, area, heads, seen.moment, &seen.moment.groups, view);
 }
 
 fn doers(
     frame: &mut Frame<'_>,
     area: Rect,
     heads: [&str; 6],
-    of: &[fathom_diagnose::recording::DoerMoment],
+    moment: &Moment,
+    of: &[DoerMoment],
     view: &View,
 ) {
-    let (order, all) = cells::doers(of, view.sort);
+    let (order, all) = cells::doers(moment, of, view.sort);
     let rows = order.iter().map(|doer| cells::doer(doer, all)).collect();
     table(frame, area, heads, rows, [20, 9, 9, 8, 8, 10]);
 }

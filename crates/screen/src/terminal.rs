@@ -1,20 +1,26 @@
 //! The screen on the terminal, its keys, and its end.
 
-use std::io::{self, stdin};
+use std::io::{self, stdin, stdout};
 use std::mem::ManuallyDrop;
+use std::panic;
 use std::time::Duration;
 
+pub use ratatui::DefaultTerminal;
+use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
-use ratatui::crossterm::terminal::size;
-use ratatui::{DefaultTerminal, Frame};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode, size};
+use ratatui::{Frame, Terminal};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 /// What came from the terminal.
-pub(super) enum Input {
+pub enum Input {
+    /// A key was pressed.
     Key(KeyEvent),
     /// Its size, or something else that asks for a new picture.
     Change,
+    /// Nothing came in time.
     Nothing,
     /// It was closed.
     End,
@@ -22,14 +28,14 @@ pub(super) enum Input {
 
 /// Takes the terminal for a screen and gives it back afterwards. A terminal that
 /// was closed meanwhile ends the screen in order.
-pub(super) fn with_screen(
+pub fn with_screen(
     work: impl FnOnce(&mut DefaultTerminal) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     // Neither `ratatui::restore` nor the end of a terminal with a hidden cursor is
     // for a terminal that may be gone: both print why they fail, and `eprintln!`
     // panics where nothing can be printed.
     let ended = check_size().and_then(|()| {
-        let mut terminal = ManuallyDrop::new(ratatui::try_init()?);
+        let mut terminal = ManuallyDrop::new(open()?);
         let ended = work(&mut terminal);
         if terminal.show_cursor().is_ok() {
             drop(ManuallyDrop::into_inner(terminal));
@@ -43,12 +49,30 @@ pub(super) fn with_screen(
     }
 }
 
+/// Takes the terminal as `ratatui::try_init` does, but for its hook for panics: that
+/// one prints why a terminal cannot be given back, which is a panic within a panic
+/// where the terminal is gone.
+fn open() -> io::Result<DefaultTerminal> {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let _ = ratatui::try_restore();
+        before(info);
+    }));
+    enable_raw_mode()?;
+    let opened = execute!(stdout(), EnterAlternateScreen)
+        .and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
+    if opened.is_err() {
+        let _ = ratatui::try_restore();
+    }
+    opened
+}
+
 /// Cells of the largest screen that is drawn: more than any monitor shows, and few
 /// enough for its two buffers to fit in memory.
 const CELLS_MAX: u32 = 4 << 20;
 
 /// Draws the screen.
-pub(super) fn draw(
+pub fn draw(
     terminal: &mut DefaultTerminal,
     picture: impl FnOnce(&mut Frame<'_>),
 ) -> anyhow::Result<()> {
@@ -74,7 +98,7 @@ fn is_gone(error: &io::Error) -> bool {
 }
 
 /// Waits for input, at most so long.
-pub(super) fn input(most: Duration) -> io::Result<Input> {
+pub fn input(most: Duration) -> io::Result<Input> {
     // What reads keys reads a closed terminal without end: it is asked first.
     for wait in [Duration::ZERO, most] {
         if is_closed(wait)? {
