@@ -1,4 +1,4 @@
-//! Dumps of storage clusters given to `fathom diagnose`.
+//! Dumps of storage clusters.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,8 @@ use fathom_observe::gluster::{
     GlusterProfile, GlusterUnit, parse_gluster_profile_text, parse_gluster_profile_xml,
 };
 
-use crate::command::given;
+use crate::error::DocumentError;
+use crate::text;
 
 /// A file that was recognised.
 enum Dump {
@@ -24,22 +25,21 @@ enum Dump {
 ///
 /// # Errors
 /// Dumps beside other files or of two kinds, or one that cannot be read.
-pub(super) fn judged(
+pub fn cluster_of(
     files: &[PathBuf],
     gluster_version: Option<u32>,
     anonymise: bool,
-) -> Result<Option<ClusterLook>, String> {
+) -> Result<Option<ClusterLook>, DocumentError> {
     let (mut ceph, mut profiles, mut sources, mut others) = (vec![], vec![], vec![], 0);
     for path in files {
         // Standard input can be read once, and recordings come by it.
         let text = match path == Path::new("-") {
             true => None,
-            false => given::text(path).ok(),
+            false => text::read(path).ok(),
         };
-        let told = |why: String| format!("{}: {why}", path.display());
         match text
             .map_or(Ok(None), |text| dump(&text, gluster_version))
-            .map_err(told)?
+            .map_err(DocumentError::about(path.display()))?
         {
             Some(Dump::Ceph(dump)) => ceph.push(dump),
             Some(Dump::Gluster(profile)) => {
@@ -51,9 +51,11 @@ pub(super) fn judged(
     }
     let look = match (ceph.is_empty(), profiles.is_empty()) {
         (true, true) => return Ok(None),
-        (false, false) => return Err("give dumps of Ceph and of Gluster apart".to_owned()),
+        (false, false) => {
+            return Err(DocumentError::TwoClusters);
+        }
         _ if others > 0 => {
-            return Err("give dumps of a cluster and recordings of a host apart".to_owned());
+            return Err(DocumentError::DumpsAndRecordings);
         }
         (false, true) => judge_ceph(&ceph),
         (true, false) => {
@@ -67,7 +69,7 @@ pub(super) fn judged(
     }))
 }
 
-fn dump(text: &str, gluster_version: Option<u32>) -> Result<Option<Dump>, String> {
+fn dump(text: &str, gluster_version: Option<u32>) -> Result<Option<Dump>, DocumentError> {
     if let Some(dump) = parse_ceph(text) {
         return Ok(Some(Dump::Ceph(dump)));
     }
@@ -78,20 +80,18 @@ fn dump(text: &str, gluster_version: Option<u32>) -> Result<Option<Dump>, String
 ///
 /// # Errors
 /// It is one that cannot be read, or XML without the version.
-pub(crate) fn gluster_profile(
+pub fn gluster_profile(
     text: &str,
     gluster_version: Option<u32>,
-) -> Result<Option<GlusterProfile>, String> {
+) -> Result<Option<GlusterProfile>, DocumentError> {
     if text.trim_start().starts_with('<') && text.contains("<volProfile>") {
-        let version = gluster_version.ok_or(
-            "XML does not say whether it counts in micro- or nanoseconds; give \
-             --gluster-version, which `gluster --version` prints",
-        )?;
-        return parse_gluster_profile_xml(text, GlusterUnit::of_version(version)).map(Some);
+        let version = gluster_version.ok_or(DocumentError::NoGlusterVersion)?;
+        let profile = parse_gluster_profile_xml(text, GlusterUnit::of_version(version));
+        return Ok(profile.map(Some)?);
     }
     let begins_brick = |line: &str| line.trim().starts_with("Brick: ");
     match text.lines().take(100).any(begins_brick) {
-        true => parse_gluster_profile_text(text).map(Some),
+        true => Ok(parse_gluster_profile_text(text).map(Some)?),
         false => Ok(None),
     }
 }

@@ -11,25 +11,26 @@ use fathom_model::target::Target;
 use fathom_model::{OpKind, RUN_SCHEMA};
 use fathom_observe::gluster::gluster_readings;
 use fathom_observe::smart::parse_smartctl;
+use fathom_recorder::given_files::{self, Given, left_aside, sorted};
 use fathom_recorder::joined_readings;
 
-use super::diagnose::gluster_profile;
-use super::given;
-use super::parts::{self, Given, left_aside, sorted};
+use crate::dumps::gluster_profile;
+use crate::error::DocumentError;
+use crate::text;
 
 /// What files tell.
 #[derive(Debug, Default)]
-pub(crate) struct Numbers {
+pub struct Numbers {
     /// The host, where one is named.
-    pub(crate) host: Option<String>,
+    pub host: Option<String>,
     /// What was read, in words.
-    pub(crate) sources: Vec<String>,
+    pub sources: Vec<String>,
     /// The numbers.
-    pub(crate) readings: Vec<HostReading>,
+    pub readings: Vec<HostReading>,
     /// The longest of the recordings.
-    pub(crate) seconds: f64,
+    pub seconds: f64,
     /// What is missing.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// Reads all files. Recordings of fathom are joined into one.
@@ -37,7 +38,7 @@ pub(crate) struct Numbers {
 /// # Errors
 /// One that cannot be read or is not known, recordings of several hosts or of
 /// the same time.
-pub(crate) fn numbers(files: &[PathBuf], gluster_version: Option<u32>) -> Result<Numbers, String> {
+pub fn numbers(files: &[PathBuf], gluster_version: Option<u32>) -> Result<Numbers, DocumentError> {
     let mut found = Numbers::default();
     let mut recorded: Vec<PathBuf> = Vec::new();
     for given in sorted(files)? {
@@ -47,15 +48,15 @@ pub(crate) fn numbers(files: &[PathBuf], gluster_version: Option<u32>) -> Result
                 recorded.extend(files);
             }
             Given::File(path) => {
-                let told = |reason: String| format!("{}: {reason}", path.display());
-                let mut one = of_file(&path, gluster_version).map_err(told)?;
-                one.notes = parts::of_file(&path, one.notes, files.len() > 1);
+                let one = of_file(&path, gluster_version);
+                let mut one = one.map_err(DocumentError::about(path.display()))?;
+                one.notes = given_files::of_file(&path, one.notes, files.len() > 1);
                 found.add(one);
             }
         }
     }
     if !recorded.is_empty() {
-        let joined = joined_readings(&recorded).map_err(|error| error.to_string())?;
+        let joined = joined_readings(&recorded)?;
         found.add(Numbers {
             host: Some(joined.host.name),
             sources: vec![joined.source],
@@ -77,8 +78,8 @@ impl Numbers {
     }
 }
 
-fn of_file(path: &Path, gluster_version: Option<u32>) -> Result<Numbers, String> {
-    let text = given::text(path)?;
+fn of_file(path: &Path, gluster_version: Option<u32>) -> Result<Numbers, DocumentError> {
+    let text = text::read(path)?;
     let plain = |source: &str, readings: Vec<HostReading>| Numbers {
         sources: vec![source.to_owned()],
         readings,
@@ -108,7 +109,7 @@ fn of_file(path: &Path, gluster_version: Option<u32>) -> Result<Numbers, String>
     if let Some(run) = run_of(&text)? {
         return Ok(plain("a run of fathom", of_run(&run)));
     }
-    let recording = fathom_compat::recordings::read(&text).map_err(|error| error.to_string())?;
+    let recording = fathom_compat::recordings::read(&text)?;
     let readings = readings_of(&recording);
     Ok(Numbers {
         seconds: readings.iter().map(|r| r.at_seconds).fold(0.0, f64::max),
@@ -130,14 +131,14 @@ fn of_drive(drive: &fathom_observe::smart::SmartDrive) -> Vec<HostReading> {
     quantities.map(one).collect()
 }
 
-fn run_of(text: &str) -> Result<Option<JudgedRun>, String> {
+fn run_of(text: &str) -> Result<Option<JudgedRun>, DocumentError> {
     let begins: String = text.chars().take(200).collect();
     if !begins.trim_start().starts_with('{') || !begins.contains(RUN_SCHEMA) {
         return Ok(None);
     }
     let run = serde_json::from_str(text);
     run.map(Some)
-        .map_err(|error| format!("a run of fathom that cannot be read: {error}"))
+        .map_err(DocumentError::about("a run of fathom that cannot be read"))
 }
 
 /// Mean time of requests of each trial against an object store.
