@@ -74,6 +74,28 @@ impl Exit {
     }
 }
 
+impl Exit {
+    /// The one of two statuses that says more against the results.
+    #[must_use]
+    pub fn or_worse(self, other: Exit) -> Exit {
+        match other.rank() > self.rank() {
+            true => other,
+            false => self,
+        }
+    }
+
+    fn rank(self) -> u32 {
+        match self {
+            Exit::Success => 0,
+            Exit::Caveats | Exit::TargetNotHeld => 1,
+            Exit::Slower | Exit::Faster | Exit::Inconclusive | Exit::Alarm => 1,
+            Exit::Interrupted => 2,
+            Exit::NotTrusted => 3,
+            Exit::Failure | Exit::Usage | Exit::OfCommand(_) => 4,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(match exit {

@@ -14,6 +14,11 @@ pub fn allow_overwriting() {
     FORCE.store(true, Ordering::Relaxed);
 }
 
+/// Whether files that fathom did not write may be replaced.
+pub fn may_overwrite() -> bool {
+    FORCE.load(Ordering::Relaxed)
+}
+
 /// Looks whether a file of fathom's may be written at a path that the user
 /// named. Call it before the measurement.
 ///

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context;
+use fathom_model::printable;
 use fathom_model::secret::masked;
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -43,6 +44,15 @@ pub fn write_stdout(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Writes lines with names of others to standard output, without characters that
+/// a terminal obeys. Not for what programs read.
+///
+/// # Errors
+/// As [`write_stdout`].
+pub fn write_names(text: &str) -> anyhow::Result<()> {
+    write_stdout(&printable::lines(text))
+}
+
 /// Whether writing to standard output failed because nobody is there to read it:
 /// the other end of a pipe, or the terminal, was closed.
 #[must_use]
@@ -64,6 +74,7 @@ fn is_character_device() -> bool {
 pub fn complain(text: &str) {
     // Nowhere is left to complain when standard error is gone.
     let text = masked(text);
+    let text = printable::lines(&text);
     let program = PROGRAM.get().unwrap_or(&"fathom");
     let _ = writeln!(stderr(), "{program}: {text}");
     let mut complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,13 +84,27 @@ pub fn complain(text: &str) {
 /// Whether a complaint was about this.
 pub fn has_complained_about(what: &str) -> bool {
     let complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
-    complaints.iter().any(|text| text.contains(what))
+    let what = printable::lines(what);
+    complaints.iter().any(|text| text.contains(&*what))
 }
 
 static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Writes to standard error as it is.
+/// Writes lines to standard error, without characters of others that a terminal
+/// obeys.
 pub fn write_stderr(text: &str) {
+    write_styled_stderr(&printable::lines(text));
+}
+
+/// Writes a text to standard error that has colours of our own; the names of
+/// others in it have been cleaned.
+pub fn write_styled_stderr(text: &str) {
     // Nowhere is left to complain when standard error is gone.
     let _ = stderr().write_all(masked(text).as_bytes());
+}
+
+/// Puts a text in the place of the line on the terminal that standard error is;
+/// an empty one removes it.
+pub fn rewrite_line(text: &str) {
+    write_styled_stderr(&format!("\r\x1b[K{}", printable::one_line(text)));
 }

@@ -9,7 +9,7 @@ use std::thread::Builder;
 use rustix::process::{Resource, getrlimit};
 
 use crate::exit::Exit;
-use crate::present;
+use crate::streams::complain;
 
 /// The parser of arguments needs 400 KiB where nothing is optimised.
 const ENOUGH_BYTES: u64 = 2 << 20;
@@ -17,7 +17,7 @@ const ENOUGH_BYTES: u64 = 2 << 20;
 const USUAL_BYTES: usize = 8 << 20;
 
 /// Calls `work` where the stack is large enough: here, or else in a thread.
-pub(crate) fn with_enough(work: fn() -> ExitCode) -> ExitCode {
+pub fn with_enough_stack(work: fn() -> ExitCode) -> ExitCode {
     let limit = getrlimit(Resource::Stack).current;
     if limit.is_none_or(|bytes| bytes >= ENOUGH_BYTES) {
         return work();
@@ -28,7 +28,7 @@ pub(crate) fn with_enough(work: fn() -> ExitCode) -> ExitCode {
         // The panic has been reported where it arose.
         Ok(Err(_)) => Exit::Failure.into(),
         Err(error) => {
-            present::complain(&format!(
+            complain(&format!(
                 "the stack is limited to {} KiB (ulimit -s), and a thread with a larger one cannot be \
                  started: {error}",
                 limit.unwrap_or(0) >> 10

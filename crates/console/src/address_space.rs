@@ -11,13 +11,21 @@ use rustix::process::{Resource, getrlimit};
 /// the tables of its arguments and the histograms of one worker.
 const NEEDED_MIB: usize = 8;
 
+/// Too little memory for any command.
+#[derive(Debug, thiserror::Error)]
+#[error("too little memory: {NEEDED_MIB} MiB more are needed to start, and {limits}")]
+pub struct NoRoom {
+    /// What limits it.
+    limits: String,
+}
+
 /// Checks that there is enough memory for any command: a small allocation that
 /// fails later would abort the process without naming the limit.
 ///
 /// # Errors
 ///
-/// A sentence with what is missing and which limit causes it.
-pub(crate) fn has_room() -> Result<(), String> {
+/// What is missing and which limit causes it.
+pub fn has_room() -> Result<(), NoRoom> {
     let mut probe: Vec<u8> = Vec::new();
     let granted = probe.try_reserve_exact(NEEDED_MIB << 20).is_ok();
     // Only the attempt matters, and the compiler must not leave it out.
@@ -35,14 +43,12 @@ pub(crate) fn has_room() -> Result<(), String> {
         true => "the host has no memory left".to_owned(),
         false => limits.join(", "),
     };
-    Err(format!(
-        "too little memory: {NEEDED_MIB} MiB more are needed to start, and {whose}"
-    ))
+    Err(NoRoom { limits: whose })
 }
 
 /// Has all threads share one arena where the address space is limited. To be
 /// called before there is a second thread.
-pub(crate) fn share_one_arena_under_a_limit() {
+pub fn share_one_arena_under_a_limit() {
     if getrlimit(Resource::As).current.is_some() {
         share_one_arena();
     }
