@@ -1,23 +1,17 @@
 //! `fathom compare`: stored runs side by side.
 
-use std::io::Read;
-use std::path::Path;
-
-use anyhow::Context;
 use clap::Args;
 use fathom_analysis::CompareOptions;
-use fathom_model::{Comparison, JudgedRun, RUN_SCHEMA};
+use fathom_model::Comparison;
+use fathom_report::table::clean;
 use fathom_report::text::TextOptions;
+use fathom_runs::stored;
 
 use crate::command::ab::{MetricChoice, parse_percent};
 use crate::command::gate::{FailOn, gate};
-use crate::command::runs;
 use crate::exit::Exit;
 use crate::output_flags::{Color, StorePath};
 use crate::present;
-
-/// More than any result is; keeps a wrong file from being read whole.
-const RESULT_BYTES_MAX: u64 = 512 << 20;
 
 /// Compare stored runs.
 ///
@@ -40,7 +34,8 @@ Examples:
                                      The kernel is what is compared
 
 Exit status: 0, unless --fail-on asks for more: 7 B is slower, 8 B is faster
-(different), 9 not decided or unproven (inconclusive).")]
+(different), 9 not decided or unproven (inconclusive). 9 also where nothing
+could be compared.")]
 pub(crate) struct Compare {
     /// Side A: runs, separated by commas: ids, starts of ids, `latest`,
     /// `latest~N`, or files that --json wrote.
@@ -88,8 +83,18 @@ pub(crate) struct Compare {
 }
 
 pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
-    let a = load(&compare.a, &compare.store)?;
-    let b = load(&compare.b, &compare.store)?;
+    let a = stored::side(&compare.a, &compare.store)?;
+    let b = stored::side(&compare.b, &compare.store)?;
+    if let Some((a, b)) = a.iter().find_map(|a| Some((a, a.among(&b)?))) {
+        anyhow::bail!(
+            "run {} is on both sides ('{}' and '{}'), and a run does not differ from itself: name other \
+             runs, such as latest~1 and latest",
+            clean(&a.run.run.id),
+            clean(&a.name),
+            clean(&b.name),
+        );
+    }
+    let [a, b] = [a, b].map(|side| side.into_iter().map(|one| one.run).collect::<Vec<_>>());
     let options = CompareOptions {
         margin_percent: compare.margin,
         decides: compare.metric.map(MetricChoice::metric),
@@ -97,6 +102,12 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
     };
     let comparison = fathom_analysis::compare_runs(&a, &b, &options);
     present::write_stdout(&text(compare, &comparison)?)?;
+    if comparison.rows.is_empty() {
+        present::complain(
+            "no row of one side has its like on the other: they are matched by label and target",
+        );
+        return Ok(Exit::Inconclusive);
+    }
     Ok(gate(&comparison, &compare.fail_on))
 }
 
@@ -114,39 +125,4 @@ fn text(compare: &Compare, comparison: &Comparison) -> anyhow::Result<String> {
         ..TextOptions::default()
     };
     Ok(fathom_report::text::render_comparison(comparison, &options))
-}
-
-/// The runs of a side.
-fn load(list: &str, store: &StorePath) -> anyhow::Result<Vec<JudgedRun>> {
-    let names = list
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
-    let runs: Vec<JudgedRun> = names
-        .map(|name| one(name, store))
-        .collect::<anyhow::Result<_>>()?;
-    anyhow::ensure!(!runs.is_empty(), "'{list}' names no run");
-    Ok(runs)
-}
-
-fn one(name: &str, store: &StorePath) -> anyhow::Result<JudgedRun> {
-    let path = Path::new(name);
-    let extension = path.extension().and_then(|e| e.to_str());
-    if extension != Some("json") && !name.contains('/') {
-        let record = runs::load(&present::store_path(store)?, name)?;
-        return Ok(fathom_studies::judge(&record));
-    }
-    let file = fathom_deadline::paths::open(path).with_context(|| format!("cannot read {name}"))?;
-    let mut text = String::new();
-    file.take(RESULT_BYTES_MAX)
-        .read_to_string(&mut text)
-        .with_context(|| format!("cannot read {name}"))?;
-    let run: JudgedRun = serde_json::from_str(&text)
-        .with_context(|| format!("{name} is no result of fathom (schema {RUN_SCHEMA})"))?;
-    anyhow::ensure!(
-        run.schema == RUN_SCHEMA,
-        "{name} has the schema {}; this fathom reads {RUN_SCHEMA}",
-        run.schema
-    );
-    Ok(run)
 }

@@ -1,32 +1,24 @@
 //! `fathom crosscheck`: a plan measured by fathom and by the installed fio in
 //! turns.
 
-mod keep;
-mod peer;
-mod repeats;
-mod rows;
-mod turns;
+mod plan;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use fathom_analysis::{CrossMargins, crosscheck_rows};
 use fathom_fleet::Interrupt;
-use fathom_model::crosscheck::{Agreement, CROSSCHECK_SCHEMA, CrossFigure, Crosscheck as Document};
-use fathom_model::{RunState, Schedule};
+use fathom_model::RunState;
+use fathom_model::crosscheck::{Agreement, CrossFigure, Crosscheck as Document};
 use fathom_plan::{IoFlags, PlanFlags};
 use fathom_report::text::TextOptions;
-use keep::Keep;
-use peer::Peer;
-use repeats::Repeats;
-use rows::Rows;
-use turns::Turns;
+use fathom_runs::crosscheck::{Bench, Keep, Peer};
+use fathom_studies::crosscheck::{CrossMargins, Question, Turns, judge, view};
 
 use crate::command::ab::parse_percent;
 use crate::command::gate::FailOn;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::{Color, Format, Output, StorePath};
-use crate::pipeline::{self, Measured, Request};
+use crate::pipeline::{self, Request};
 use crate::whole_seconds::whole_seconds;
 use crate::{present, run_identity};
 
@@ -133,16 +125,8 @@ fn parse_steal(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Crosscheck) -> anyhow::Result<Exit> {
-    let peer = match Peer::find(&args.fio) {
-        Ok(peer) => peer,
-        Err(problem) => {
-            present::complain(&problem);
-            return Ok(Exit::Usage);
-        }
-    };
-    let Some(rows) = Rows::of(args)? else {
-        return Ok(Exit::Usage);
-    };
+    let peer = Peer::find(&args.fio).map_err(CommandError::usage)?;
+    let (plan, rows) = plan::of(args)?;
     let pairs = args.pairs + args.pairs % 2;
     let id = run_identity::run_id(fathom_observe::unix_now_ns())?;
     let output = Output {
@@ -155,71 +139,33 @@ pub(crate) fn run(args: &Crosscheck) -> anyhow::Result<Exit> {
     };
     let keep = Keep::make(args.output.keep.as_deref(), &output.store, &id)?;
     let interrupt = Interrupt::new();
-    let schedule = Schedule {
-        trials: rows.trials(pairs),
-        depth_probe: false,
-        host_mode: fathom_model::host_mode::HostMode::default(),
-        ..rows.schedule.clone()
-    };
-    let repeats = Repeats::new(rows.rows.len(), pairs, args.steal / 100.0);
-    let mut turns = Turns::new(
-        &rows,
-        (pairs, repeats),
-        &peer,
-        &keep,
-        &interrupt,
-        args.output.quiet,
-    );
+    let bench = Bench::new(&peer, &keep, &interrupt, args.output.quiet);
+    let mut turns = Turns::new(&rows, pairs, args.steal / 100.0, bench);
     let request = Request {
-        plan: rows.plan.clone(),
-        schedule,
+        plan,
+        schedule: rows.schedule(pairs),
         label: None,
         output,
     };
     let run = pipeline::Run::new(&request).conductor(&mut turns);
     let measured = run.id(id).interrupt(&interrupt).measure()?;
-    let document = compare(args, pairs, &rows, &turns, &measured, &keep, &peer);
+    let question = Question {
+        peer: peer.tool.clone(),
+        pairs,
+        margins: CrossMargins {
+            rate_percent: args.margin,
+            latency_percent: args.latency_margin,
+        },
+        documents: Some(keep.dir().display().to_string()),
+    };
+    let document = judge(question, &rows, &turns, &measured.record);
     show(args, &document, &keep)?;
     measured.complain();
     Ok(exit_of(&document, &args.fail_on))
 }
 
-fn compare(
-    args: &Crosscheck,
-    pairs: u32,
-    rows: &Rows,
-    turns: &Turns<'_>,
-    measured: &Measured,
-    keep: &Keep,
-    peer: &Peer,
-) -> Document {
-    let record = &measured.record;
-    let inputs = rows.compared(record, turns.results(), turns.repeats());
-    let margins = CrossMargins {
-        rate_percent: args.margin,
-        latency_percent: args.latency_margin,
-    };
-    let (mut rows, outcome) = crosscheck_rows(&inputs, &record.meta.host, margins);
-    for (number, row) in rows.iter_mut().enumerate() {
-        row.remarks.extend(turns.repeats().remark(number));
-    }
-    Document {
-        schema: CROSSCHECK_SCHEMA.to_owned(),
-        run: record.meta.id.clone(),
-        state: record.meta.state,
-        reason: record.meta.reason.clone(),
-        peer: peer.tool.clone(),
-        documents: Some(keep.dir().display().to_string()),
-        planned_pairs: pairs,
-        rate_margin_percent: args.margin,
-        latency_margin_percent: args.latency_margin,
-        outcome,
-        rows,
-    }
-}
-
 fn show(args: &Crosscheck, document: &Document, keep: &Keep) -> anyhow::Result<()> {
-    let json = fathom_report::crosscheck::json(document)?;
+    let json = fathom_report::json::render_document(document)?;
     if let Err(error) = keep.result(&json) {
         present::complain(&format!("the result was not kept: {error:#}"));
     }
@@ -233,7 +179,8 @@ fn show(args: &Crosscheck, document: &Document, keep: &Keep) -> anyhow::Result<(
         verbose: args.output.verbose,
         report: None,
     };
-    present::write_stdout(&fathom_report::crosscheck::render(document, &options))
+    let text = fathom_report::text::render_document(&view(document), &options);
+    present::write_stdout(&text)
 }
 
 fn exit_of(document: &Document, fail_on: &[FailOn]) -> Exit {

@@ -31,7 +31,7 @@ pub(super) fn here(clean: &Clean) -> anyhow::Result<Option<Exit>> {
     }
     let told = tell("", &cleaned)?;
     if !cleaned.found.is_empty() {
-        present::write_stdout("of agents that were killed; `fathom clean --yes` removes them\n")?;
+        present::write_names("of agents that were killed; `fathom clean --yes` removes them\n")?;
     }
     Ok(Some(told))
 }
@@ -49,7 +49,7 @@ pub(super) fn run(clean: &Clean) -> anyhow::Result<Exit> {
     {
         match answer {
             Ok(cleaned) if cleaned == CleaningReport::default() => {
-                present::write_stdout(&format!("{host}: nothing to clean\n"))?;
+                present::write_names(&format!("{host}: nothing to clean\n"))?;
             }
             Ok(cleaned) => {
                 found |= !cleaned.found.is_empty();
@@ -64,17 +64,17 @@ pub(super) fn run(clean: &Clean) -> anyhow::Result<Exit> {
         }
     }
     if found {
-        present::write_stdout("the same with --yes removes them\n")?;
+        present::write_names("the same with --yes removes them\n")?;
     }
     Ok(exit)
 }
 
 fn tell(before: &str, cleaned: &CleaningReport) -> anyhow::Result<Exit> {
     for path in &cleaned.found {
-        present::write_stdout(&format!("{before}{}\n", path.display()))?;
+        present::write_names(&format!("{before}{}\n", path.display()))?;
     }
     for path in &cleaned.removed {
-        present::write_stdout(&format!("{before}removed {}\n", path.display()))?;
+        present::write_names(&format!("{before}removed {}\n", path.display()))?;
     }
     for problem in &cleaned.problems {
         present::complain(&format!("{before}{problem}"));

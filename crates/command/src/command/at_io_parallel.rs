@@ -18,8 +18,8 @@ use fathom_model::run::RunState;
 use fathom_report::text::TextOptions;
 
 use crate::command::hosts::HostArgs;
-use crate::command::run::schedule_elsewhere;
-use crate::exit::Exit;
+use crate::command::run::schedule_on_hosts;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::{Color, Output, StorePath};
 use crate::pipeline::{self, Request};
 use crate::present;
@@ -66,13 +66,7 @@ pub(crate) struct AtIoParallelCommand {
 }
 
 pub(crate) fn run(command: AtIoParallelCommand) -> anyhow::Result<Exit> {
-    let (settings, hosts) = match read(&command.words) {
-        Ok(read) => read,
-        Err(why) => {
-            present::complain(&why);
-            return Ok(Exit::Usage);
-        }
-    };
+    let (settings, hosts) = read(&command.words)?;
     let hosts = match hosts.is_empty() {
         true => command.hosts.clone(),
         false => command
@@ -81,14 +75,13 @@ pub(crate) fn run(command: AtIoParallelCommand) -> anyhow::Result<Exit> {
             .with(parse_hosts(&hosts.join(",")).map_err(anyhow::Error::msg)?),
     };
     if !hosts.are_given() && !command.settings_only {
-        present::complain("name the hosts: fathom at_io_parallel 10.0.0.1 10.0.0.2 …");
-        return Ok(Exit::Usage);
+        let problem = "name the hosts: fathom at_io_parallel 10.0.0.1 10.0.0.2 …";
+        return Err(CommandError::usage(problem).into());
     }
     let Some(mount) = settings.mount_path.clone() else {
-        present::complain(
-            "say where the test files are to be made: REMOTE_PCS_MOUNT_PATH=/pstorage/mycluster",
-        );
-        return Ok(Exit::Usage);
+        let problem =
+            "say where the test files are to be made: REMOTE_PCS_MOUNT_PATH=/pstorage/mycluster";
+        return Err(CommandError::usage(problem).into());
     };
     let session = Session {
         command: &command,
@@ -104,7 +97,7 @@ pub(crate) fn run(command: AtIoParallelCommand) -> anyhow::Result<Exit> {
 
 /// Settings from the environment and from the words; the other words are
 /// hosts.
-fn read(words: &[String]) -> Result<(AtIoParallel, Vec<String>), String> {
+fn read(words: &[String]) -> Result<(AtIoParallel, Vec<String>), CommandError> {
     let mut settings = AtIoParallel::default();
     for name in AtIoParallel::NAMES {
         if let Ok(value) = std::env::var(name) {
@@ -128,9 +121,9 @@ fn read(words: &[String]) -> Result<(AtIoParallel, Vec<String>), String> {
                 let known = AtIoParallel::NAMES;
                 let meant = fathom_model::nearest::did_you_mean(name, known.iter().copied());
                 let known = known.join(", ");
-                return Err(format!(
+                return Err(CommandError::usage(format!(
                     "there is no setting {name}; there are {known}{meant}"
-                ));
+                )));
             }
         }
     }
@@ -166,7 +159,7 @@ impl Session<'_> {
                 }
                 first = false;
                 let exit = self.section(&section)?;
-                if matches!(exit, Exit::Failure | Exit::Interrupted | Exit::Usage) {
+                if matches!(exit, Exit::Failure | Exit::Interrupted) {
                     return Ok(exit);
                 }
                 if exit != Exit::Success && self.command.strict {
@@ -179,16 +172,8 @@ impl Session<'_> {
 
     fn section(&self, section: &AtIoSection) -> anyhow::Result<Exit> {
         let plan = section.to_plan(self.directory, self.settings.pause_seconds);
-        let plan = match plan {
-            Ok(plan) => plan,
-            Err(problems) => {
-                present::write_stderr(&problems.render(color()));
-                return Ok(Exit::Usage);
-            }
-        };
-        let Some(schedule) = schedule_elsewhere(&plan, color()) else {
-            return Ok(Exit::Usage);
-        };
+        let plan = plan.map_err(|problems| CommandError::plan(problems, Color::Auto))?;
+        let schedule = schedule_on_hosts(&plan, Color::Auto)?;
         present::write_stdout(&print::head(section))?;
         let request = Request {
             plan,
@@ -234,7 +219,7 @@ impl Session<'_> {
             report: html.as_ref().ok().map(|path| path.display().to_string()),
         };
         let verdict = fathom_report::text::render_verdict(judged, &text);
-        present::write_stderr(&format!("{}\n{verdict}\n", section.title));
+        present::write_styled_stderr(&format!("{}\n{verdict}\n", section.title));
     }
 
     fn output(&self) -> Output {

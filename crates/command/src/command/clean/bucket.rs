@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use fathom_engine::object::clean_bucket;
-use fathom_engine::prepare::{PrepareHooks, PrepareProgress};
+use fathom_engine::prepare::{CreationRefused, PrepareHooks, PrepareProgress};
 use fathom_fleet::Interrupt;
 use fathom_model::{Target, unit};
 
@@ -39,13 +39,13 @@ pub(super) fn run(clean: &Clean, target: &str) -> anyhow::Result<Exit> {
         }
     };
     if found.kept_runs > 0 {
-        present::write_stdout(&format!(
+        present::write_names(&format!(
             "left alone: what --keep-files kept ({} of that kind); --kept takes it too\n",
             unit::group(found.kept_runs)
         ))?;
     }
     if found.runs.is_empty() {
-        present::write_stdout(&match bucket.contains('/') {
+        present::write_names(&match bucket.contains('/') {
             true => "nothing to clean\n".to_owned(),
             false => format!(
                 "nothing to clean right below s3://{bucket}; runs below a prefix are found by it: \
@@ -56,18 +56,16 @@ pub(super) fn run(clean: &Clean, target: &str) -> anyhow::Result<Exit> {
     }
     let verb = if clean.yes { "removed " } else { "" };
     for run in &found.runs {
-        present::write_stdout(&format!("{verb}s3://{}/{run}\n", bucket_name(&bucket)))?;
+        present::write_names(&format!("{verb}s3://{}/{run}\n", bucket_name(&bucket)))?;
     }
-    present::write_stdout(&format!(
+    present::write_names(&format!(
         "{} objects ({}), {} unfinished uploads\n",
         unit::group(found.objects),
         unit::bytes(found.bytes),
         unit::group(found.uploads)
     ))?;
     if !clean.yes {
-        present::write_stdout(
-            "add --yes to remove them; a run that is under way is one of them\n",
-        )?;
+        present::write_names("add --yes to remove them; a run that is under way is one of them\n")?;
     }
     Ok(Exit::Success)
 }
@@ -85,7 +83,7 @@ struct Shown<'i> {
 impl Shown<'_> {
     fn clear(&self) {
         if self.lines {
-            present::write_stderr("\r\x1b[K");
+            present::rewrite_line("");
         }
     }
 }
@@ -93,12 +91,12 @@ impl Shown<'_> {
 impl PrepareHooks for Shown<'_> {
     fn progress(&mut self, progress: PrepareProgress<'_>) {
         if self.lines {
-            present::write_stderr(&format!("\r\x1b[K{}", progress.what));
+            present::rewrite_line(progress.what);
         }
     }
 
-    fn creating(&mut self, _: &Path) -> Result<(), String> {
-        Err("cleaning up creates nothing".to_owned())
+    fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
+        Err(CreationRefused::CleaningUp)
     }
 
     fn removed(&mut self, _: &Path) {}

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use fathom_diagnose::alarm::{evaluate, prometheus_rules};
+use fathom_documents::numbers;
 use fathom_model::alarm::{AlarmState, Alarms as Found};
 use fathom_observe::Sysroot;
 use fathom_observe::machine::{MachineWatch, read_smart, read_states};
 use fathom_report::alarms as report;
-use fathom_rules::{Rule, alarm, threshold};
+use fathom_rules::alarm;
+use fathom_screen::{host_name, watch};
 
 use super::explain::describe;
-use super::numbers::numbers;
-use super::watched::{host_name, watch};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
@@ -56,7 +56,7 @@ pub(crate) struct Alarms {
     #[arg(long, value_name = "MAJOR")]
     gluster_version: Option<u32>,
     /// How long to watch this host.
-    #[arg(long = "for", default_value = "5s", value_parser = super::watched::duration, value_name = "TIME")]
+    #[arg(long = "for", default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
     span: Duration,
     /// From which severity on an alarm makes the exit status 10.
     #[arg(long, value_enum, default_value_t, value_name = "LEAST")]
@@ -111,7 +111,7 @@ enum Format {
 pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
     match &command.ask {
         Some(Ask::List) => {
-            present::write_stdout(&list())?;
+            present::write_stdout(&report::list())?;
             return Ok(Exit::Success);
         }
         Some(Ask::Explain { name }) => return explain(name),
@@ -133,7 +133,23 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
         };
         present::write_stdout(&shown)?;
     }
-    Ok(if firing { Exit::Alarm } else { Exit::Success })
+    if firing {
+        return Ok(Exit::Alarm);
+    }
+    if nothing_known(&found) {
+        present::complain(
+            "no alarm could be decided, which is not good news: nothing of what they need is known \
+             (on this host: are /proc and /sys mounted?)",
+        );
+        return Ok(Exit::Failure);
+    }
+    Ok(Exit::Success)
+}
+
+/// Whether not one alarm is decided.
+fn nothing_known(found: &Found) -> bool {
+    let mut alarms = found.alarms.iter();
+    alarms.all(|alarm| alarm.state == AlarmState::NotMeasurable)
 }
 
 fn fires(found: &Found, least: Severity) -> bool {
@@ -173,22 +189,6 @@ fn of_files(command: &Alarms) -> Result<Found, CommandError> {
         notes: read.notes,
         ..found
     })
-}
-
-fn list() -> String {
-    let rules = alarm::TABLE.rules;
-    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
-    let line = |rule: &&Rule| {
-        format!(
-            "{:<width$}  {:<8}  {}\n",
-            rule.id,
-            rule.gravity().name(),
-            threshold(rule)
-        )
-    };
-    let mut text: String = rules.iter().map(line).collect();
-    text += "\n`fathom alarms explain NAME` says what one finds and what to do about it.\n";
-    text
 }
 
 fn explain(name: &str) -> anyhow::Result<Exit> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use fathom_fleet::network::Network;
 use fathom_fleet::{
-    AgentOptions, AgentServer, CALL_BACK_VARIABLE, Interrupt, JoinToken, PORT, Policy,
+    AgentOptions, AgentServer, CALL_BACK_VARIABLE, Interrupt, JoinToken, NoToken, PORT, Policy,
 };
 use fathom_s3::EndpointAddress;
 
@@ -140,7 +140,7 @@ fn call_back(host: &str, options: &AgentOptions) -> anyhow::Result<()> {
 }
 
 /// A token, which is shown in no message, also where it is none.
-fn parse_token(text: &str) -> Result<JoinToken, String> {
+fn parse_token(text: &str) -> Result<JoinToken, NoToken> {
     fathom_model::secret::remember(text);
     text.parse()
 }

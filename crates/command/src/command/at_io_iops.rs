@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
 use fathom_compat::at_io::{AtIoIops, AtIoIopsUnit, calls, rate as rate_of};
-use fathom_deadline::{ChangeWatch, paths};
-use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_surplus_files};
+use fathom_deadline::paths;
 use fathom_model::conduct::InOrder;
 use fathom_model::run::RunState;
 use fathom_report::text::TextOptions;
+use fathom_runs::leftovers;
 use fathom_store::Store;
 
-use crate::command::run::schedule;
-use crate::exit::Exit;
+use crate::command::run::schedule_here;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::{Color, Output, StorePath};
 use crate::pipeline::{self, Request};
 use crate::present;
@@ -75,22 +75,15 @@ pub(crate) fn run(command: AtIoIopsCommand) -> anyhow::Result<Exit> {
         present::write_stdout(&settings)?;
         return Ok(Exit::Success);
     }
-    let plan = match options.to_plan(&directory) {
-        Ok(plan) => plan,
-        Err(problems) => {
-            present::write_stderr(&problems.render(color()));
-            return Ok(Exit::Usage);
-        }
-    };
+    let plan = options.to_plan(&directory);
+    let plan = plan.map_err(|problems| CommandError::plan(problems, Color::Auto))?;
     if command.verbosity > 0 {
         present::write_stderr(&settings);
     }
     if options.read && options.writes_per_sync.is_some() {
         present::complain("-q has no effect with --read: nothing is written");
     }
-    let Some(mut schedule) = schedule(&plan, color()) else {
-        return Ok(Exit::Usage);
-    };
+    let mut schedule = schedule_here(&plan, Color::Auto)?;
     if command.verbosity > 2 {
         for trial in &mut schedule.trials {
             trial.workload.recording.op_log = calls::OPERATIONS_MAX;
@@ -99,7 +92,7 @@ pub(crate) fn run(command: AtIoIopsCommand) -> anyhow::Result<Exit> {
     if command.verbosity > 1 {
         present::write_stderr(&calls::calls(options, &directory, &prefix));
     }
-    if let Err(error) = remove_surplus(&directory, &prefix, options.file_count(), &command.store) {
+    if let Err(error) = remove_surplus(&command, &directory, &prefix) {
         present::complain(&format!("{error:#}"));
         return Ok(Exit::Failure);
     }
@@ -172,7 +165,7 @@ fn execute(command: &AtIoIopsCommand, request: &Request, prefix: &str) -> anyhow
         verbose: command.verbosity > 0,
         report: html.as_ref().ok().map(|path| path.display().to_string()),
     };
-    present::write_stderr(&match command.verbosity {
+    present::write_styled_stderr(&match command.verbosity {
         0 => fathom_report::text::render_verdict(&judged, &text),
         _ => fathom_report::text::render(&judged, &text),
     });
@@ -195,46 +188,11 @@ fn settings(options: &AtIoIops, directory: &Path, prefix: &str) -> String {
 }
 
 /// Removes files of a larger set that earlier runs made and kept.
-fn remove_surplus(
-    directory: &Path,
-    prefix: &str,
-    count: u32,
-    store: &StorePath,
-) -> anyhow::Result<()> {
-    let mut gone = Gone {
-        store: present::store_path(store)
-            .ok()
-            .filter(|path| paths::exists(path))
-            .and_then(|path| Store::open(&path).ok()),
-    };
-    let _held_up = ChangeWatch::start(directory, present::complain);
-    remove_surplus_files(directory, prefix, count, &mut gone)?;
-    Ok(())
-}
-
-/// Takes removed files off the store's list.
-struct Gone {
-    store: Option<Store>,
-}
-
-impl PrepareHooks for Gone {
-    fn progress(&mut self, _: PrepareProgress<'_>) {}
-
-    fn creating(&mut self, _: &Path) -> Result<(), String> {
-        Err("removing creates nothing".to_owned())
-    }
-
-    fn removed(&mut self, path: &Path) {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        if let Some(store) = &mut self.store {
-            // A note that stays only makes `fathom clean` look for the file.
-            let _ = store.forget_file(&path);
-        }
-    }
-
-    fn stop_requested(&self) -> bool {
-        false
-    }
+fn remove_surplus(command: &AtIoIopsCommand, directory: &Path, prefix: &str) -> anyhow::Result<()> {
+    let store = present::store_path(&command.store).ok();
+    let store = store.filter(|path| paths::exists(path));
+    let store = store.and_then(|path| Store::open(&path).ok());
+    leftovers::remove_surplus(directory, prefix, command.options.file_count(), store)
 }
 
 fn output(command: &AtIoIopsCommand) -> Output {

@@ -1,22 +1,26 @@
 //! `fathom ab`: two sides in turns.
 
 mod control;
+mod set_up;
 mod sides;
-mod turns;
 
 use clap::Args;
 use fathom_model::Metric;
 use fathom_model::comparison::{ComparisonDesign, SideDesign};
 use fathom_model::schedule::Purpose;
+use fathom_model::secret::{masked, masked_command};
 use fathom_plan::{IoFlags, PlanFlags};
-use sides::Sides;
-use turns::Turns;
+use fathom_rules::check;
+use fathom_studies::ab::{Side, Turns};
 
 use crate::command::gate::{FailOn, gate};
 use crate::exit::Exit;
 use crate::output_flags::Output;
 use crate::pipeline::{self, Request};
 use crate::present;
+
+/// Trials that a comparison has at most.
+const MOST_TRIALS: usize = 100_000;
 
 /// Compare two sides in turns, in one session.
 ///
@@ -144,26 +148,22 @@ pub(crate) fn parse_percent(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(ab: Ab) -> anyhow::Result<Exit> {
-    let color = present::use_color(ab.output.format.color, &std::io::stderr());
-    let Some(sides) = Sides::of(&ab)? else {
-        return Ok(Exit::Usage);
-    };
-    let control = match control::of(ab.control.as_deref(), &sides, color) {
-        Ok(control) => control,
-        Err(problem) => {
-            present::write_stderr(&problem);
-            return Ok(Exit::Usage);
-        }
-    };
+    let sides = sides::of(&ab)?;
+    let control = control::of(ab.control.as_deref(), &sides, ab.output.format.color)?;
     let pairs = ab.pairs + ab.pairs % 2;
-    let Ok(turns) = Turns::unroll(&sides, pairs, control.as_ref().map(|c| &c.trial)) else {
+    let trial = control.as_ref().map(|c| &c.trial);
+    let turns = Turns::unroll(&sides, pairs, trial, MOST_TRIALS, set_up::set_up);
+    let Ok(mut turns) = turns else {
         present::complain("too many trials; ask for fewer pairs or rows");
         return Ok(Exit::Usage);
     };
-    let side = |side: &sides::Side| SideDesign {
+    if let Some(text) = about_pairs(ab.pairs, pairs) {
+        note(&ab.output, &text);
+    }
+    let side = |side: &Side| SideDesign {
         label: side.label.clone(),
-        before: side.before.clone(),
-        plan_yaml: side.plan.to_yaml(),
+        before: side.before.as_deref().map(masked_command),
+        plan_yaml: masked(&side.plan.to_yaml()),
     };
     let design = ComparisonDesign {
         a: side(&sides.a),
@@ -189,7 +189,6 @@ pub(crate) fn run(ab: Ab) -> anyhow::Result<Exit> {
         label: None,
         output: ab.output,
     };
-    let mut turns = turns;
     let run = pipeline::Run::new(&request).conductor(&mut turns);
     let measured = run.measure()?;
     measured.expect_figures()?;
@@ -203,8 +202,43 @@ pub(crate) fn run(ab: Ab) -> anyhow::Result<Exit> {
     })
 }
 
+/// What is to be said of the number of pairs before they are measured.
+fn about_pairs(asked: u32, pairs: u32) -> Option<String> {
+    let least = check::v51::CAVEAT;
+    if f64::from(pairs) < least {
+        let measured = match asked == pairs {
+            true => format!("{pairs} pairs are measured"),
+            false => format!("{pairs} pairs are measured (turns take an even number)"),
+        };
+        return Some(format!(
+            "{measured}, and fewer than {least:.0} decide nothing; --pairs {least:.0} or more does"
+        ));
+    }
+    let raised = asked != pairs;
+    raised.then(|| format!("{pairs} pairs are measured: turns take an even number"))
+}
+
 fn note(output: &Output, text: &str) {
     if !output.quiet {
         present::complain(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about_pairs;
+
+    #[test]
+    fn too_few_pairs_are_announced_before_they_are_measured() {
+        let few = about_pairs(3, 4).unwrap();
+        assert!(few.starts_with("4 pairs are measured (turns"), "{few}");
+        assert!(few.contains("--pairs 6 or more"), "{few}");
+        assert!(
+            about_pairs(4, 4)
+                .unwrap()
+                .starts_with("4 pairs are measured, and")
+        );
+        assert!(about_pairs(7, 8).unwrap().contains("an even number"));
+        assert_eq!(about_pairs(6, 6), None);
     }
 }
