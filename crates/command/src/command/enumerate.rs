@@ -8,8 +8,8 @@ use fathom_model::{Target, unit};
 use fathom_plan::StoreFlags;
 use fathom_studies::enumerate::{FreeSpace, SizeOptions, enumeration_plan};
 
-use crate::command::run::schedule;
-use crate::exit::Exit;
+use crate::command::run::schedule_here;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::Output;
 use crate::pipeline::{self, Request};
 use crate::present;
@@ -59,24 +59,19 @@ pub(crate) struct Enumerate {
 }
 
 pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
-    let target: Target = match command.target.parse() {
-        Ok(target) => target,
-        Err(error) => return refuse(&error.to_string()),
-    };
+    let target: Target = command.target.parse().map_err(CommandError::usage)?;
     let directory = match (&target, target.path()) {
         (Target::Bucket(_), _) if command.drop_cache => {
-            return refuse(
-                "--drop-cache empties caches of this host; a bucket is listed elsewhere",
-            );
+            let problem = "--drop-cache empties caches of this host; a bucket is listed elsewhere";
+            return Err(CommandError::usage(problem).into());
         }
         (Target::Bucket(_), _) => None,
         (_, Some(path)) if fathom_deadline::paths::find(path)?.is_some_and(|f| f.is_dir()) => {
             Some(path)
         }
         _ => {
-            return refuse(&format!(
-                "{target} is no directory or bucket; name one to list in"
-            ));
+            let problem = format!("{target} is no directory or bucket; name one to list in");
+            return Err(CommandError::Usage(problem).into());
         }
     };
     let options = size_options(&command, directory);
@@ -84,22 +79,12 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
     if let Some(remark) = options.remark(&place.unwrap_or_default()) {
         present::complain(&remark);
     }
-    let sizes = match options.sizes() {
-        Ok(sizes) => sizes,
-        Err(error) => return refuse(&error.to_string()),
-    };
-    let color = present::use_color(command.output.format.color, &std::io::stderr());
-    let mut plan = match enumeration_plan(target, &sizes, command.drop_cache) {
-        Ok(plan) => plan,
-        Err(problems) => {
-            present::write_stderr(&problems.render(color));
-            return Ok(Exit::Usage);
-        }
-    };
+    let sizes = options.sizes().map_err(CommandError::usage)?;
+    let color = command.output.format.color;
+    let plan = enumeration_plan(target, &sizes, command.drop_cache);
+    let mut plan = plan.map_err(|problems| CommandError::plan(problems, color))?;
     plan.reach(&command.reached);
-    let Some(mut schedule) = schedule(&plan, color) else {
-        return Ok(Exit::Usage);
-    };
+    let mut schedule = schedule_here(&plan, color)?;
     schedule.purpose = Purpose::Enumeration;
     let request = Request {
         plan,
@@ -134,9 +119,4 @@ fn parse_count(text: &str) -> Result<u64, String> {
         true => Ok(count),
         false => Err(format!("must be from 1 to {ENTRIES_MAX}")),
     }
-}
-
-fn refuse(problem: &str) -> anyhow::Result<Exit> {
-    present::complain(problem);
-    Ok(Exit::Usage)
 }

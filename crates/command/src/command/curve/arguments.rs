@@ -2,7 +2,9 @@
 
 use clap::{Args, Subcommand};
 use fathom_model::curve::Sweep;
+use fathom_model::unit;
 use fathom_plan::IoFlags;
+use fathom_studies::curve::Swept;
 
 use crate::output_flags::Output;
 use crate::whole_seconds::whole_seconds;
@@ -105,7 +107,7 @@ Examples:
   fathom curve block /data --blocks 4k,64k,1m --iodepth 1")]
 pub(crate) struct Block {
     /// These block sizes instead.
-    #[arg(long, value_delimiter = ',', value_name = "SIZES", value_parser = parse_size)]
+    #[arg(long, value_delimiter = ',', value_name = "SIZES", value_parser = unit::parse_bytes)]
     blocks: Vec<u64>,
     #[command(flatten)]
     common: Common,
@@ -124,7 +126,7 @@ Examples:
   fathom curve working-set /dev/sdb --sets 16m,64m,256m,1g,4g")]
 pub(crate) struct WorkingSet {
     /// These working sets instead.
-    #[arg(long, value_delimiter = ',', value_name = "SIZES", value_parser = parse_size)]
+    #[arg(long, value_delimiter = ',', value_name = "SIZES", value_parser = unit::parse_bytes)]
     sets: Vec<u64>,
     #[command(flatten)]
     common: Common,
@@ -162,14 +164,6 @@ pub(crate) struct Position {
     common: Common,
 }
 
-/// What only some curves are told.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Swept {
-    pub(crate) most_depth: u64,
-    pub(crate) bytes: Vec<u64>,
-    pub(crate) positions: u32,
-}
-
 impl Curve {
     /// What is swept, how far, and the rest.
     pub(crate) fn into_parts(self) -> (Sweep, Swept, Common) {
@@ -196,8 +190,4 @@ impl Curve {
             }
         }
     }
-}
-
-fn parse_size(text: &str) -> Result<u64, String> {
-    fathom_model::unit::parse_bytes(text).map_err(|error| error.to_string())
 }

@@ -6,12 +6,12 @@ use fathom_deadline::paths;
 use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::{Target, unit};
 use fathom_observe::{DiskUse, Sysroot, WholeDisk};
+use fathom_rules::method::disks::FREE_SHARE;
 use fathom_studies::disks::{DiskKind, DiskLoad, DiskMachine, LoadedDisk};
 
-use crate::surroundings;
+use crate::exit::CommandError;
+use crate::{distinct_files, surroundings};
 
-/// Of a file system's free space the test files take at most this part.
-const FREE_SHARE: u64 = 2;
 /// Room on the null target.
 const NULL_ROOM_BYTES: u64 = 1 << 40;
 
@@ -51,7 +51,7 @@ pub(super) fn choose(
     machine: &DiskMachine,
     size_bytes: Option<u64>,
     destructive: bool,
-) -> Result<Chosen, String> {
+) -> Result<Chosen, CommandError> {
     let sys = Sysroot::host();
     let mut left_out = Vec::new();
     let targets: Vec<Target> = match named.is_empty() {
@@ -63,9 +63,10 @@ pub(super) fn choose(
     };
     for (at, target) in targets.iter().enumerate() {
         if targets[..at].contains(target) {
-            return Err(format!("{target} is named twice"));
+            return Err(CommandError::Usage(format!("{target} is named twice")));
         }
     }
+    distinct_files::check_targets(&targets)?;
     let disks: Vec<Disk> = targets
         .into_iter()
         .map(|target| disk(&sys, target, machine, size_bytes, destructive))
@@ -77,15 +78,15 @@ pub(super) fn choose(
     })
 }
 
-fn parse(name: &str) -> Result<Target, String> {
-    let target: Target = name.parse().map_err(|error| format!("{error}"))?;
+fn parse(name: &str) -> Result<Target, CommandError> {
+    let target: Target = name.parse().map_err(CommandError::usage)?;
     let Some(path) = target.path() else {
         return Ok(target);
     };
     match paths::find(path) {
         Ok(Some(_)) => Ok(target),
-        Ok(None) => Err(format!("{name} does not exist")),
-        Err(silent) => Err(silent.to_string()),
+        Ok(None) => Err(CommandError::Usage(format!("{name} does not exist"))),
+        Err(silent) => Err(CommandError::usage(silent)),
     }
 }
 
@@ -127,7 +128,7 @@ fn disk(
         },
     };
     let room_bytes = match (path, directory) {
-        (Some(path), true) => surroundings::free_bytes(path).unwrap_or(0) / FREE_SHARE,
+        (Some(path), true) => surroundings::room_for_files(path).unwrap_or(0) / FREE_SHARE,
         _ => own_bytes.unwrap_or(NULL_ROOM_BYTES),
     };
     let load = DiskLoad::by_rule(kind, machine, room_bytes);

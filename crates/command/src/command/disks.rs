@@ -13,7 +13,7 @@ use fathom_studies::disks::{
 };
 
 use crate::command::hosts::HostArgs;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::Output;
 use crate::pipeline::{self, Request};
 use crate::whole_seconds::whole_seconds;
@@ -72,7 +72,7 @@ pub(crate) struct Disks {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     iterations: u32,
     /// Size of the data set on each disk instead of that of the rule.
-    #[arg(long, value_parser = parse_size)]
+    #[arg(long, value_parser = unit::parse_bytes)]
     size: Option<u64>,
     /// Seed of all offsets and contents.
     #[arg(long)]
@@ -106,23 +106,15 @@ enum WorkloadChoice {
 
 pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
     if disks.hosts.are_given() && disks.disks.is_empty() {
-        present::complain(
-            "name the disks with --hosts: fathom disks /mnt/disk1 /mnt/disk2 --hosts … (they are \
-             looked at on this host, which must be like the others)",
-        );
-        return Ok(Exit::Usage);
+        let problem = "name the disks with --hosts: fathom disks /mnt/disk1 /mnt/disk2 --hosts … \
+                       (they are looked at on this host, which must be like the others)";
+        return Err(CommandError::usage(problem).into());
     }
     let machine = DiskMachine {
         cpu_threads: surroundings::cpu_threads(),
         ram_bytes: surroundings::memory_bytes().unwrap_or(0),
     };
-    let chosen = match chosen::choose(&disks.disks, &machine, disks.size, disks.destructive) {
-        Ok(chosen) => chosen,
-        Err(problem) => {
-            present::complain(&problem);
-            return Ok(Exit::Usage);
-        }
-    };
+    let chosen = chosen::choose(&disks.disks, &machine, disks.size, disks.destructive)?;
     if chosen.disks.is_empty() {
         present::write_stderr(&nothing_found(&chosen));
         return Ok(Exit::Failure);
@@ -139,22 +131,14 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
         seed: disks.seed.unwrap_or_else(run_identity::fresh_seed),
         destructive: disks.destructive,
     };
-    if let Some(problem) = refusal(&chosen.disks, &wanted) {
-        present::complain(&problem);
-        return Ok(Exit::Usage);
-    }
+    refuse_overwriting(&chosen.disks, &wanted)?;
     for note in &chosen.notes {
         present::complain(note);
     }
-    let color = present::use_color(disks.output.format.color, &std::io::stderr());
+    let color = disks.output.format.color;
     let loaded: Vec<LoadedDisk> = chosen.disks.iter().map(Disk::loaded).collect();
-    let arranged = match plan_disks(&loaded, &wanted, surroundings::of) {
-        Ok(arranged) => arranged,
-        Err(problems) => {
-            present::write_stderr(&problems.render(color));
-            return Ok(Exit::Usage);
-        }
-    };
+    let arranged = plan_disks(&loaded, &wanted, surroundings::of);
+    let arranged = arranged.map_err(|problems| CommandError::plan(problems, color))?;
     if disks.show {
         let length_ns = length_ns(&arranged.schedule);
         present::write_stdout(&show(&chosen, &wanted, length_ns))?;
@@ -186,44 +170,35 @@ fn carry_out(hosts: HostArgs, arranged: PlannedDisks, output: Output) -> anyhow:
 
 /// What was asked for; without that, whatever harms nothing.
 fn workloads(choices: &[WorkloadChoice], disks: &[Disk]) -> Vec<DiskWorkload> {
-    let all = choices.contains(&WorkloadChoice::All);
-    let named = |workload: &DiskWorkload| {
-        let choice = match workload {
-            DiskWorkload::RandWrite => WorkloadChoice::Randwrite,
-            DiskWorkload::SeqWrite => WorkloadChoice::Seqwrite,
-            DiskWorkload::RandRead => WorkloadChoice::Randread,
-            DiskWorkload::SeqRead => WorkloadChoice::Seqread,
-        };
-        all || choices.contains(&choice)
-    };
-    let harmless = |workload: &DiskWorkload| {
-        !workload.writes() || disks.iter().all(|disk| disk.may_be_written)
-    };
-    let wanted = DiskWorkload::ALL.into_iter();
-    match choices.is_empty() {
-        true => wanted.filter(harmless).collect(),
-        false => wanted.filter(named).collect(),
-    }
+    let named = choices.iter().flat_map(|choice| match choice {
+        WorkloadChoice::Randwrite => vec![DiskWorkload::RandWrite],
+        WorkloadChoice::Seqwrite => vec![DiskWorkload::SeqWrite],
+        WorkloadChoice::Randread => vec![DiskWorkload::RandRead],
+        WorkloadChoice::Seqread => vec![DiskWorkload::SeqRead],
+        WorkloadChoice::All => DiskWorkload::ALL.to_vec(),
+    });
+    let named: Vec<DiskWorkload> = named.collect();
+    DiskWorkload::chosen(&named, disks.iter().all(|disk| disk.may_be_written))
 }
 
 /// Writes to what must not be written to are refused before anything is done.
-fn refusal(disks: &[Disk], wanted: &DisksOptions) -> Option<String> {
+fn refuse_overwriting(disks: &[Disk], wanted: &DisksOptions) -> Result<(), CommandError> {
     if !wanted.workloads.iter().any(|workload| workload.writes()) {
-        return None;
+        return Ok(());
     }
     let refused: Vec<String> = disks
         .iter()
         .filter(|disk| !disk.may_be_written)
         .map(|disk| disk.target.to_string())
         .collect();
-    (!refused.is_empty()).then(|| {
-        format!(
-            "the workload would overwrite {}; choose --workload randread or seqread, name a \
-             mounted directory instead, or name the devices with --destructive if their content \
-             may be lost",
-            refused.join(", ")
-        )
-    })
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!(
+        "the workload would overwrite {}; choose --workload randread or seqread, name a mounted \
+         directory instead, or name the devices with --destructive if their content may be lost",
+        refused.join(", ")
+    )))
 }
 
 fn nothing_found(chosen: &Chosen) -> String {
@@ -285,8 +260,4 @@ fn show(chosen: &Chosen, wanted: &DisksOptions, length_ns: u64) -> String {
         text.push_str(&format!("  {name}: {why}\n"));
     }
     text
-}
-
-fn parse_size(text: &str) -> Result<u64, String> {
-    unit::parse_bytes(text).map_err(|error| error.to_string())
 }

@@ -2,32 +2,23 @@
 
 mod calibrate;
 mod causal;
-mod cluster;
-mod consent;
 mod live;
 mod measured;
-mod second;
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use fathom_diagnose::causal::with_causal;
 use fathom_diagnose::recording::Recording;
-use fathom_diagnose::{
-    Ceiling, GroupWords, anonymised, diagnose, no_test_load, without_file_names,
-};
+use fathom_diagnose::{Ceiling, GroupWords, anonymised, diagnose, no_test_load};
+use fathom_documents as documents;
 use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
-use fathom_recorder::joined;
 use fathom_report::diagnosis;
+use fathom_studies::causal::with_causal;
 
-use crate::command::given;
-use crate::command::parts::{Given, file_names, left_aside, of_file, sorted};
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
-
-pub(crate) use cluster::gluster_profile;
 
 /// Say whether the storage is the bottleneck: yes, no or not proven.
 ///
@@ -149,69 +140,31 @@ fn iops(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
-    if let Err(reason) = calibrate::may_measure(args) {
-        present::complain(&reason);
-        return Ok(Exit::Usage);
-    }
-    let measured = match measured::named(args) {
-        Ok(measured) => measured,
-        Err(reason) => {
-            present::complain(&reason);
-            return Ok(Exit::Usage);
-        }
-    };
-    if let Err((exit, reason)) = causal::may_test(args) {
-        present::complain(&reason);
-        return Ok(exit);
-    }
+    calibrate::may_measure(args)?;
+    let measured = measured::named(args)?;
+    causal::may_test(args)?;
     if args.files.is_empty() {
-        return answer(args, measured, live::record(args.for_ns)?, None);
+        return of_this_host(args, measured);
     }
-    match cluster::judged(&args.files, args.gluster_version, args.anonymise) {
-        Ok(None) => {}
-        Ok(Some(_)) if args.calibration.calibrate.is_some() || args.causal.is_asked_for() => {
-            present::complain(
-                "--calibrate and --causal hold a load of this host against its volume; a dump of a \
-                 cluster has none",
-            );
-            return Ok(Exit::Usage);
+    let dumps = documents::cluster_of(&args.files, args.gluster_version, args.anonymise);
+    match dumps.map_err(CommandError::from)? {
+        None => {}
+        Some(_) if args.calibration.calibrate.is_some() || args.causal.is_asked_for() => {
+            let problem = "--calibrate and --causal hold a load of this host against its volume; \
+                           a dump of a cluster has none";
+            return Err(CommandError::usage(problem).into());
         }
-        Ok(Some(look)) => return print_cluster(args, &look),
-        Err(reason) => {
-            present::complain(&reason);
-            return Ok(Exit::Usage);
-        }
+        Some(look) => return print_cluster(args, &look),
     }
-    let given = match sorted(&args.files) {
-        Ok(given) => given,
-        Err(reason) => {
-            present::complain(&reason);
-            return Ok(Exit::Usage);
-        }
-    };
-    let mut recordings = Vec::new();
-    for one in &given {
-        match load(one, given.len() > 1) {
-            Ok((name, mut recording)) => {
-                if args.anonymise {
-                    without_file_names(&mut recording, &file_names(&given));
-                }
-                recordings.push((name, recording));
-            }
-            Err(reason) => present::complain(&reason),
-        }
-    }
-    if recordings.len() < given.len() {
-        return Ok(Exit::Usage);
-    }
-    let (load, test) = match second::sort(recordings) {
-        Ok(sorted) => sorted,
-        Err(reason) => {
-            present::complain(&reason);
-            return Ok(Exit::Usage);
-        }
-    };
+    let recordings = documents::recordings(&args.files, args.anonymise);
+    let sorted = recordings.and_then(documents::load_and_test);
+    let (load, test) = sorted.map_err(CommandError::from)?;
     answer(args, measured, load, test.as_ref())
+}
+
+fn of_this_host(args: &Diagnose, measured: Option<Vec<Ceiling>>) -> anyhow::Result<Exit> {
+    let load = live::record(args.for_ns, |names| has_disk(args, names))?;
+    answer(args, measured, load, None)
 }
 
 fn answer(
@@ -220,23 +173,11 @@ fn answer(
     load: Recording,
     test: Option<&Recording>,
 ) -> anyhow::Result<Exit> {
-    let load = match only(load, args) {
-        Ok(load) => load,
-        Err(reason) => {
-            present::complain(&reason);
-            return Ok(Exit::Usage);
-        }
-    };
+    let load = only(load, args)?;
     let no_test = test.and_then(|test| no_test_load(&load, test));
     let test = test.filter(|_| no_test.is_none());
-    let measured = measured.and_then(|measured| measured::nearest(measured, &load));
-    let calibrated = match calibrate::measure(args, &load)? {
-        Ok(calibrated) => calibrated,
-        Err(reason) => {
-            present::complain(&reason);
-            return Ok(Exit::Usage);
-        }
-    };
+    let measured = measured.and_then(|measured| documents::nearest(measured, &load));
+    let calibrated = calibrate::measure(args, &load)?;
     let measured = calibrated.ceiling().or(measured);
     let mut load = causal::without_limits_of_others(args, load);
     let groups = args.anonymise.then(|| GroupWords::put_into(&mut load));
@@ -248,9 +189,9 @@ fn answer(
     match causal::test(args, &load, &found)? {
         None => {}
         Some(Ok(test)) => found = with_causal(found, test),
-        Some(Err((why_not, remark))) => {
-            exit = why_not;
-            found.remarks.push(remark);
+        Some(Err(why)) => {
+            exit = causal::exit_without(&why);
+            found.remarks.push(why.to_string());
         }
     }
     let found = match groups {
@@ -279,56 +220,46 @@ fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// A recording, and the name under which it was given, as one of several or alone.
-fn load(given: &Given, several: bool) -> Result<(String, Recording), String> {
-    match given {
-        Given::Recording(parts) => {
-            let mut recording = joined(parts).map_err(|error| error.to_string())?;
-            recording.remarks.extend(left_aside(parts));
-            let name = parts
-                .first()
-                .map_or(String::new(), |p| p.display().to_string());
-            Ok((name, recording))
-        }
-        Given::File(path) => {
-            let name = path.display().to_string();
-            let told = |reason: String| format!("{name}: {reason}");
-            let text = given::text(path).map_err(told)?;
-            let recording = fathom_compat::recordings::read(&text);
-            let mut recording = recording.map_err(|error| told(error.to_string()))?;
-            recording.remarks = of_file(path, recording.remarks, several);
-            Ok((name, recording))
-        }
-    }
-}
-
 /// The recording of one device, and what the user knows of the host.
-fn only(mut load: Recording, args: &Diagnose) -> Result<Recording, String> {
+fn only(mut load: Recording, args: &Diagnose) -> Result<Recording, CommandError> {
     load.host.cpus = args.cpus.or(load.host.cpus);
-    let Some(wanted) = &args.disk else {
+    let Some(wanted) = wanted_disk(args) else {
         return Ok(load);
     };
-    let wanted = wanted.trim_start_matches("/dev/");
-    let mut names: Vec<&str> = load
-        .moments
-        .iter()
-        .flat_map(|m| m.disks.iter().map(|d| d.name.as_str()))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    if !names.contains(&wanted) {
-        return Err(format!(
-            "--disk {wanted}: the recording has {}",
-            match names.is_empty() {
-                true => "no devices".to_owned(),
-                false => names.join(", "),
-            }
-        ));
-    }
+    let disks = load.moments.iter().flat_map(|moment| &moment.disks);
+    has_disk(args, disks.map(|disk| disk.name.as_str()).collect())?;
     for moment in &mut load.moments {
         moment.disks.retain(|disk| disk.name == wanted);
     }
     Ok(load)
+}
+
+fn wanted_disk(args: &Diagnose) -> Option<&str> {
+    let wanted = args.disk.as_deref()?;
+    Some(wanted.strip_prefix("/dev/").unwrap_or(wanted))
+}
+
+/// Whether the device that is asked for is one of these.
+fn has_disk(args: &Diagnose, mut names: Vec<&str>) -> Result<(), CommandError> {
+    let Some(wanted) = wanted_disk(args) else {
+        return Ok(());
+    };
+    names.sort_unstable();
+    names.dedup();
+    if names.contains(&wanted) {
+        return Ok(());
+    }
+    let place = match args.files.is_empty() {
+        true => "this host",
+        false => "the recording",
+    };
+    Err(CommandError::usage(format!(
+        "--disk {wanted}: {place} has {}",
+        match names.is_empty() {
+            true => "no devices".to_owned(),
+            false => names.join(", "),
+        }
+    )))
 }
 
 fn ceiling(

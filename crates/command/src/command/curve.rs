@@ -1,28 +1,25 @@
 //! `fathom curve`: a figure against a swept quantity.
 
 mod arguments;
-mod arrange;
+mod look;
 
 pub(crate) use arguments::Curve;
-pub(crate) use arrange::least_block;
+pub(crate) use look::least_block;
 
 use arguments::Common;
 use fathom_model::Target;
 use fathom_model::schedule::Purpose;
 use fathom_observe::Sysroot;
-use fathom_studies::curve::CurveConductor;
+use fathom_studies::curve::{self, CurveConductor, TargetLook};
 
-use crate::command::run::schedule;
-use crate::exit::Exit;
+use crate::command::run::schedule_here;
+use crate::exit::{CommandError, Exit};
 use crate::pipeline::{self, Request};
-use crate::{present, run_identity};
+use crate::{run_identity, surroundings};
 
-pub(crate) fn run(curve: Curve) -> anyhow::Result<Exit> {
-    let (sweep, swept, common) = curve.into_parts();
-    let target: Target = match common.target.parse() {
-        Ok(target) => target,
-        Err(error) => return usage(&error.to_string()),
-    };
+pub(crate) fn run(of: Curve) -> anyhow::Result<Exit> {
+    let (sweep, swept, common) = of.into_parts();
+    let target: Target = common.target.parse().map_err(CommandError::usage)?;
     let Common {
         mut flags,
         seconds,
@@ -32,32 +29,23 @@ pub(crate) fn run(curve: Curve) -> anyhow::Result<Exit> {
         output,
         ..
     } = common;
-    if let Some(problem) = arrange::conflict(sweep, &flags) {
-        return usage(&problem);
-    }
+    let color = output.format.color;
+    curve::refuse_conflict(sweep, &flags).map_err(CommandError::usage)?;
     let arrival = flags.take_arrival();
-    arrange::fill_in(sweep, &mut flags, &target, seconds);
+    curve::fill_in(sweep, &mut flags, look::room(&target), seconds);
     let plan = flags.to_plan(target.clone());
-    let mut plan = match plan {
-        Ok(plan) => plan,
-        Err(problems) => {
-            let color = present::use_color(output.format.color, &std::io::stderr());
-            present::write_stderr(&problems.render(color));
-            return Ok(Exit::Usage);
-        }
-    };
+    let mut plan = plan.map_err(|problems| CommandError::plan(problems, color))?;
     plan.set_name(&format!("curve {}", sweep.name().replace('_', "-")));
     plan.set_destructive(destructive);
     plan.set_keep_files(keep_files);
     plan.set_seed(seed.unwrap_or_else(run_identity::fresh_seed));
-    let color = present::use_color(output.format.color, &std::io::stderr());
-    let Some(mut schedule) = schedule(&plan, color) else {
-        return Ok(Exit::Usage);
+    let mut schedule = schedule_here(&plan, color)?;
+    let look = TargetLook {
+        least_block_bytes: &least_block,
+        size_bytes: &|target| surroundings::of(&plan).facts.get(target)?.size_bytes,
     };
-    let options = match arrange::options(sweep, &swept, &plan, &schedule, arrival) {
-        Ok(options) => options,
-        Err(problem) => return usage(&problem),
-    };
+    let options = curve::options(sweep, &swept, &schedule, arrival, &look);
+    let options = options.map_err(CommandError::usage)?;
     let slo = options.base.slo.as_ref().map(ToString::to_string);
     let host = fathom_observe::host_fingerprint(&Sysroot::host());
     let mut conductor = CurveConductor::new(options, host);
@@ -78,9 +66,4 @@ pub(crate) fn run(curve: Curve) -> anyhow::Result<Exit> {
     pipeline::Run::new(&request)
         .conductor(&mut conductor)
         .report()
-}
-
-fn usage(problem: &str) -> anyhow::Result<Exit> {
-    present::complain(problem);
-    Ok(Exit::Usage)
 }
