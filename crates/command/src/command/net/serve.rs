@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use clap::Args;
 use fathom_fleet::network::{DEFAULT_PORT, Network, Owner, Server, resolve};
+use fathom_model::unit::parse_bytes;
 
 use crate::exit::{CommandError, Exit};
-use crate::present;
+use crate::{present, signals};
 
 /// Let other hosts measure the network to this one.
 ///
@@ -36,7 +37,7 @@ pub(super) struct Serve {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=86400))]
     max_time: u32,
     /// Bytes that all loads together may move until the server ends.
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
     /// Conversations at the same time.
     #[arg(long, value_name = "N", default_value_t = 64)]
@@ -58,7 +59,7 @@ pub(super) fn run(serve: &Serve) -> anyhow::Result<Exit> {
         most_bytes: serve.max_bytes,
         most_sessions: serve.max_sessions,
     };
-    let stop = super::stop_on_signals()?;
+    let stop = signals::stop_on_signals()?;
     let server = match Server::bind(address, owner, stop) {
         Ok(server) => server,
         Err(error) => {
@@ -84,8 +85,4 @@ pub(super) fn run(serve: &Serve) -> anyhow::Result<Exit> {
     }
     server.run()?;
     Ok(Exit::Success)
-}
-
-fn parse_size(text: &str) -> Result<u64, String> {
-    fathom_model::unit::parse_bytes(text).map_err(|error| error.to_string())
 }

@@ -1,29 +1,29 @@
 //! `fathom net`: the network between hosts.
 
 mod agents;
-pub(crate) mod keep;
 mod load;
 mod matrix;
 mod serve;
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Subcommand, ValueEnum};
 use fathom_analysis::network::{NetworkReport, judge_network};
-use fathom_fleet::network::{LoadControl, NetError, default_plan, measure_pair, resolve};
-use fathom_model::network::{PairPlan, PairReport};
+use fathom_fleet::network::{
+    LoadControl, NetError, default_plan, measure_pair, resolve, single_plan,
+};
+use fathom_model::network::PairReport;
 use fathom_model::pair_trials::pair_run;
 use fathom_report::network as pages;
+use fathom_runs::network::{self, Keeper};
 
 use crate::command::hosts::HostArgs;
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
-use crate::present;
 use crate::whole_seconds::whole_seconds;
-use keep::Keeper;
+use crate::{present, signals};
 
 /// Measure the network between hosts.
 ///
@@ -135,16 +135,19 @@ pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
     }
 }
 
-/// A flag that Ctrl-C raises.
-fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The second signal ends the process at once.
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    Ok(stop)
+/// Loads that Ctrl-C ends; what does not respond is told of.
+fn load_control(quiet: bool) -> anyhow::Result<LoadControl> {
+    Ok(LoadControl {
+        stop: signals::stop_on_signals()?,
+        allowance: None,
+        waiting: (!quiet).then_some(tell_of_silence),
+    })
+}
+
+/// On a line of its own, also where one about the progress stands.
+fn tell_of_silence(text: &str) {
+    Progress::new(false).clear();
+    present::complain(text);
 }
 
 /// Says what is done next, on a line of its own that the next one replaces.
@@ -162,37 +165,36 @@ impl Progress {
 
     fn tell(&self, what: &str) {
         if self.shown {
-            present::write_stderr(&format!("\r\x1b[K{what} …"));
+            present::rewrite_line(&format!("{what} …"));
+        }
+    }
+}
+
+impl Progress {
+    fn clear(&self) {
+        if self.shown {
+            present::rewrite_line("");
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.shown {
-            present::write_stderr("\r\x1b[K");
-        }
+        self.clear();
     }
 }
 
 fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exit> {
     let single = net.load.is_asked() || format == NetFormat::Iperf3;
     let plan = match single {
-        true => PairPlan {
-            path: false,
-            idle_ns: 0,
-            loads: vec![net.load.planned(net.seconds, format == NetFormat::Iperf3)],
-        },
+        true => single_plan(net.load.spec(net.seconds), format == NetFormat::Iperf3),
         false => default_plan(net.seconds, 4),
     };
     for load in &plan.loads {
-        load.spec.check().map_err(CommandError::Usage)?;
+        load.spec.check().map_err(CommandError::usage)?;
     }
-    let load_control = LoadControl {
-        stop: stop_on_signals()?,
-        allowance: None,
-    };
-    let meta = keep::meta("net")?;
+    let load_control = load_control(net.quiet)?;
+    let meta = network::meta("net")?;
     let progress = Progress::new(net.quiet);
     let measured = measure_pair(address, &plan, 0, &load_control, &mut |what| {
         progress.tell(what);

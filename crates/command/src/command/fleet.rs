@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use fathom_fleet::{CoordinatorKeys, JoinOutcome};
-use fathom_model::fleet::FleetHost;
 use fathom_model::{Schedule, unit};
-use fathom_report::table::{Align, Table};
 
 use crate::command::collect;
 use crate::command::hosts::{self, HostArgs, HostList};
@@ -38,7 +36,7 @@ pub(crate) enum Fleet {
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
         count: u32,
         /// How long they are good.
-        #[arg(long, default_value = "1h", value_parser = parse_duration)]
+        #[arg(long, default_value = "1h", value_parser = unit::parse_duration)]
         expires: u64,
         #[command(flatten)]
         keys: Keys,
@@ -90,10 +88,6 @@ impl Keys {
     }
 }
 
-fn parse_duration(text: &str) -> Result<u64, String> {
-    unit::parse_duration(text).map_err(|error| error.to_string())
-}
-
 pub(crate) fn run(fleet: Fleet) -> anyhow::Result<Exit> {
     match fleet {
         Fleet::Init(keys) => {
@@ -135,7 +129,7 @@ fn join(hosts: HostList, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
                 error.to_string()
             }
         };
-        present::write_stdout(&format!("{host}: {said}\n"))?;
+        present::write_names(&format!("{host}: {said}\n"))?;
     }
     Ok(exit)
 }
@@ -150,7 +144,7 @@ fn collect_held(args: &HostArgs, store: &StorePath) -> anyhow::Result<Exit> {
     }
     let said = collect::collect(&fleet, &present::store_path(store)?);
     for line in &said {
-        present::write_stdout(&format!("{line}\n"))?;
+        present::write_names(&format!("{line}\n"))?;
     }
     if said.is_empty() {
         present::write_stdout("no host holds anything of a run in this store\n")?;
@@ -175,52 +169,10 @@ fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
         let text = serde_json::to_string_pretty(&hosts)?;
         present::write_stdout(&format!("{text}\n"))?;
     } else {
-        present::write_stdout(&table(&hosts, &permissions))?;
+        present::write_stdout(&fathom_report::hosts::table(&hosts, &permissions))?;
     }
     Ok(match fleet.missing().next().is_none() {
         true => Exit::Success,
         false => Exit::Failure,
     })
-}
-
-fn table(hosts: &[FleetHost], permissions: &[Option<String>]) -> String {
-    let mut table = Table::new([
-        ("host", Align::Left),
-        ("fathom", Align::Left),
-        ("kernel", Align::Left),
-        ("CPUs", Align::Right),
-        ("memory", Align::Right),
-        ("clock known to", Align::Right),
-        ("wall clock", Align::Right),
-        ("allowed", Align::Left),
-    ]);
-    for (host, permission) in hosts.iter().zip(permissions) {
-        if let Some(why) = &host.lost {
-            table.line(format!("{}: {why}", host.name));
-            continue;
-        }
-        let facts = &host.fingerprint;
-        let clock = host.clock.unwrap_or_default();
-        table.row(vec![
-            host.name.clone(),
-            host.tool_version.clone(),
-            facts.kernel.clone(),
-            facts.cpus.to_string(),
-            unit::bytes(facts.memory_bytes).to_string(),
-            format!("± {}", unit::latency(clock.uncertainty_ns as f64)),
-            offset(clock.wall_offset_ns),
-            permission.clone().unwrap_or_default(),
-        ]);
-    }
-    table.render()
-}
-
-/// How far a wall clock is from this one.
-fn offset(nanoseconds: i64) -> String {
-    let sign = if nanoseconds < 0 { '-' } else { '+' };
-    let length = nanoseconds.unsigned_abs();
-    match length < 1_000_000_000 {
-        true => format!("{sign}{}", unit::latency(length as f64)),
-        false => format!("{sign}{}", unit::span(length)),
-    }
 }

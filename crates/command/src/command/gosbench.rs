@@ -4,8 +4,6 @@
 //! thinks of the result, and where a figure differs by design, goes to standard
 //! error.
 
-mod keys_of_stores;
-
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,10 +20,11 @@ use fathom_model::{Schedule, Target};
 use fathom_outputs::Mark;
 use fathom_plan::{Plan, StoreFlags};
 use fathom_report::text::TextOptions;
+use fathom_runs::gosbench_keys;
 
 use crate::command::hosts::HostArgs;
-use crate::command::run::{schedule, schedule_elsewhere};
-use crate::exit::{self, Exit, NothingMeasured};
+use crate::command::run::{schedule_here, schedule_on_hosts};
+use crate::exit::{self, CommandError, Exit, NothingMeasured};
 use crate::metrics::MetricsArgs;
 use crate::output_flags::{Color, Format, Output, StorePath};
 use crate::pipeline::{self, FILE_PREFIX, Request};
@@ -101,12 +100,10 @@ pub(crate) fn run(command: &GosbenchCommand) -> anyhow::Result<Exit> {
     let color = present::use_color(command.color, &std::io::stderr());
     let name = command.config.display().to_string();
     let text = read(&command.config)?;
-    let config = match Gosbench::parse(&name, &text) {
-        Ok(config) => config,
-        Err(problems) => return refuse(&problems.render(color)),
-    };
+    let refused = |problems| CommandError::plan(problems, command.color);
+    let config = Gosbench::parse(&name, &text).map_err(refused)?;
     if !config.warnings.is_empty() {
-        present::write_stderr(&config.warnings.render(color));
+        present::write_styled_stderr(&config.warnings.render(color));
     }
     let chosen = match command
         .target
@@ -125,10 +122,9 @@ pub(crate) fn run(command: &GosbenchCommand) -> anyhow::Result<Exit> {
             Target::Bucket(target) => target.split('/').next().map(str::to_owned),
             _ => None,
         };
-        match config.to_plan(test, target, (hosts, &command.reached)) {
-            Ok(plan) => all.push(Planned { test, plan, bucket }),
-            Err(problems) => return refuse(&problems.render(color)),
-        }
+        let plan = config.to_plan(test, target, (hosts, &command.reached));
+        let plan = plan.map_err(refused)?;
+        all.push(Planned { test, plan, bucket });
     }
     if command.show {
         return show(&all);
@@ -136,7 +132,7 @@ pub(crate) fn run(command: &GosbenchCommand) -> anyhow::Result<Exit> {
     if command.csv != Path::new("-") {
         present::admit(&command.csv, RESULTS)?;
     }
-    let given = keys_of_stores::give(&config);
+    let given = gosbench_keys::give(&config);
     if given && command.hosts.are_given() && !command.reached.names_keys() {
         present::complain(
             "the keys of the configuration are not carried to other hosts; they look for their \
@@ -179,20 +175,13 @@ fn measure(
     planned: Planned<'_>,
 ) -> anyhow::Result<Exit> {
     let Planned { test, plan, bucket } = planned;
-    let color = present::use_color(command.color, &std::io::stderr());
     let remote = command.hosts.are_given();
-    let schedule = match remote {
-        true => schedule_elsewhere(&plan, color),
-        false => schedule(&plan, color),
-    };
-    let Some(mut schedule) = schedule else {
-        return Ok(Exit::Usage);
-    };
-    let reached = match with_keys(command, config, &mut schedule, remote) {
-        Ok(reached) => reached,
-        Err(problem) => {
-            present::complain(&problem);
-            return Ok(Exit::Usage);
+    let (schedule, reached) = match scheduled(command, config, &plan) {
+        Ok(scheduled) => scheduled,
+        // The other tests can be measured all the same.
+        Err(error) => {
+            exit::tell(&error);
+            return Ok(exit::of_error(&error));
         }
     };
     let made = match (&reached, &bucket) {
@@ -259,22 +248,10 @@ fn tell(
         .run
         .ended_unix_ns
         .unwrap_or_else(fathom_observe::unix_now_ns);
-    let (line, row) = match figures.ops {
-        // Zeros would be taken for a measurement.
-        0 => {
-            let why = lines::why_nothing(&measured.record, judged.run.reason.as_deref());
-            (
-                lines::failure(test, &why, ended_unix_ns),
-                lines::csv_failure(test, &why),
-            )
-        }
-        _ => (
-            lines::result(test, &figures, ended_unix_ns),
-            lines::csv(test, &figures),
-        ),
-    };
-    present::write_stdout(&line)?;
-    append_csv(&command.csv, &row)?;
+    let reason = judged.run.reason.as_deref();
+    let outcome = lines::outcome(test, &figures, &measured.record, reason, ended_unix_ns);
+    present::write_stdout(&outcome.line)?;
+    append_csv(&command.csv, &outcome.row)?;
     let options = TextOptions {
         width: 80,
         color,
@@ -282,7 +259,7 @@ fn tell(
         verbose: command.verbose,
         report: html.ok().map(|path| path.display().to_string()),
     };
-    present::write_stderr(&match command.verbose {
+    present::write_styled_stderr(&match command.verbose {
         true => fathom_report::text::render(&judged, &options),
         false => {
             lines::latencies(&judged) + &fathom_report::text::render_verdict(&judged, &options)
@@ -299,6 +276,21 @@ fn tell(
     })
 }
 
+/// A test trial by trial, and how its store is reached from here.
+fn scheduled(
+    command: &GosbenchCommand,
+    config: &Gosbench,
+    plan: &Plan,
+) -> anyhow::Result<(Schedule, Option<ObjectStore>)> {
+    let remote = command.hosts.are_given();
+    let mut schedule = match remote {
+        true => schedule_on_hosts(plan, command.color)?,
+        false => schedule_here(plan, command.color)?,
+    };
+    let reached = with_keys(command, config, &mut schedule, remote)?;
+    Ok((schedule, reached))
+}
+
 /// Lets the load sign with the keys of the configuration, where this process
 /// carries it and nothing else was said. How the store is reached from here.
 fn with_keys(
@@ -306,7 +298,7 @@ fn with_keys(
     config: &Gosbench,
     schedule: &mut Schedule,
     remote: bool,
-) -> Result<Option<ObjectStore>, String> {
+) -> Result<Option<ObjectStore>, CommandError> {
     let given = !command.reached.names_keys();
     let mut reached = None;
     for trial in &mut schedule.trials {
@@ -315,7 +307,7 @@ fn with_keys(
         };
         let mut own = store.clone();
         if given {
-            keys_of_stores::name(config, &mut own)?;
+            gosbench_keys::name(config, &mut own)?;
             if !remote {
                 store.keys = own.keys.clone();
                 store.endpoint_keys = own.endpoint_keys.clone();

@@ -1,7 +1,7 @@
 //! A single load, asked for with the letters that users of iperf3 know.
 
 use clap::Args;
-use fathom_model::network::{Direction, LoadSpec, PlannedLoad, Protocol, SendMethod};
+use fathom_model::network::{Direction, LoadSpec, Protocol, SendMethod};
 use fathom_model::unit::{parse_bytes, parse_count};
 
 /// Payload of a datagram unless another is asked for: it passes everywhere.
@@ -28,7 +28,7 @@ pub(super) struct LoadFlags {
     udp: bool,
     /// Bits of payload per second of all streams together, for example 1G; 0
     /// is as fast as it goes.
-    #[arg(long, short = 'b', value_name = "BITS", value_parser = parse_bits)]
+    #[arg(long, short = 'b', value_name = "BITS", value_parser = parse_count)]
     bitrate: Option<u64>,
     /// Bytes handed over at once, for example 128k; payload of a datagram.
     #[arg(long, short = 'l', value_name = "BYTES", value_parser = parse_length)]
@@ -120,32 +120,6 @@ impl LoadFlags {
             ..usual
         }
     }
-
-    /// The load with its name; beside it round trips, unless it is to be
-    /// comparable with a tool that has none.
-    pub(super) fn planned(&self, seconds: u32, bare: bool) -> PlannedLoad {
-        let spec = self.spec(seconds);
-        let what = match (spec.protocol, spec.streams) {
-            (Protocol::Udp, 1) => "datagrams".to_owned(),
-            (Protocol::Udp, n) => format!("{n} × datagrams"),
-            (Protocol::Tcp, 1) => "1 stream".to_owned(),
-            (Protocol::Tcp, n) => format!("{n} streams"),
-        };
-        let way = match spec.direction {
-            Direction::Forward => "there",
-            Direction::Reverse => "back",
-            Direction::Both => "each way",
-        };
-        PlannedLoad {
-            name: format!("{what} {way}"),
-            spec,
-            round_trips: !bare,
-        }
-    }
-}
-
-fn parse_bits(text: &str) -> Result<u64, String> {
-    parse_count(text).map_err(|error| error.to_string())
 }
 
 fn parse_length(text: &str) -> Result<u32, String> {

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fathom_model::unit::parse_count;
 use fathom_observe::gluster::{
     GlusterLook, GlusterProfile, GlusterUnit, GlusterVolume, gluster_use,
     parse_gluster_profile_text, parse_gluster_profile_xml, parse_gluster_volume,
@@ -81,19 +82,15 @@ fn used(command: &Gluster) -> Result<fathom_model::gluster::GlusterUse, CommandE
 
 fn profile(path: &Path, version: Option<u32>) -> Result<GlusterProfile, CommandError> {
     let text = read(path)?;
-    let told = |why: String| format!("{}: {why}", path.display());
     if !text.trim_start().starts_with('<') {
-        return Ok(parse_gluster_profile_text(&text).map_err(told)?);
+        let profile = parse_gluster_profile_text(&text);
+        return profile.map_err(CommandError::about(path.display()));
     }
-    let version = version.ok_or_else(|| {
-        told(
-            "XML does not say whether it counts in micro- or nanoseconds; give --version, which \
-             `gluster --version` prints"
-                .to_owned(),
-        )
-    })?;
+    let no_version = "XML does not say whether it counts in micro- or nanoseconds; give --version, \
+                      which `gluster --version` prints";
+    let version = version.ok_or_else(|| CommandError::about(path.display())(no_version))?;
     let profile = parse_gluster_profile_xml(&text, GlusterUnit::of_version(version));
-    Ok(profile.map_err(told)?)
+    profile.map_err(CommandError::about(path.display()))
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {
@@ -106,8 +103,4 @@ fn read(path: &Path) -> Result<String, CommandError> {
         .read_to_string(&mut text)
         .map_err(told)?;
     Ok(text)
-}
-
-fn parse_count(text: &str) -> Result<u64, String> {
-    fathom_model::unit::parse_count(text).map_err(|error| error.to_string())
 }

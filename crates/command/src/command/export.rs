@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fathom_compat::fio::output::{self, DEFAULT_VERSION, FioView};
-use fathom_deadline::paths;
 use fathom_model::RunRecord;
-use fathom_outputs::Mark;
+use fathom_runs::fio::files;
 use fathom_store::export;
 
 use crate::command::runs::load_whole;
@@ -99,7 +98,7 @@ pub(crate) fn run(args: &Export) -> anyhow::Result<Exit> {
             present::write_stdout(&output::json(&record, &view, plus))?;
         }
         (Form::FioJson | Form::FioJsonPlus, Some(directory)) => {
-            name(&write_documents(&record, &view, plus, directory)?)?;
+            name(&files::write_documents(&record, &view, plus, directory)?)?;
         }
         (Form::FioNormal, _) => present::write_stdout(&output::normal(&record, &view))?,
         (Form::Mdtest, _) => {
@@ -118,7 +117,7 @@ pub(crate) fn run(args: &Export) -> anyhow::Result<Exit> {
             // fio-plot stops at a file without lines.
             let logs = logs.iter().filter(|log| !log.is_empty());
             tell_notes(&record, &view);
-            name(&write_logs(logs, directory)?)?;
+            name(&files::write_logs(logs, directory)?)?;
         }
     }
     Ok(Exit::Success)
@@ -131,28 +130,6 @@ fn name(paths: &[PathBuf]) -> anyhow::Result<()> {
         .try_for_each(|path| present::write_stdout(&format!("{}\n", path.display())))
 }
 
-/// Writes a document for each job of `view` into `directory`.
-fn write_documents(
-    record: &RunRecord,
-    view: &FioView,
-    plus: bool,
-    directory: &Path,
-) -> anyhow::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for (job, name) in view.jobs.iter().zip(view.file_names()) {
-        let path = directory.join(format!("{name}.json"));
-        create_parent(&path)?;
-        let alone = FioView {
-            jobs: vec![job.clone()],
-            ..view.clone()
-        };
-        let document = output::json(record, &alone, plus);
-        present::write_file(&path, Mark::FioResult, &document)?;
-        paths.push(path);
-    }
-    Ok(paths)
-}
-
 /// Writes to standard output. A reader that went away is no error.
 fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
@@ -162,30 +139,9 @@ fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> anyhow::
     }
 }
 
-fn create_parent(path: &Path) -> anyhow::Result<()> {
-    let parent = path.parent().unwrap_or(Path::new("."));
-    paths::change(parent, fathom_outputs::make_folder)
-        .with_context(|| format!("cannot create {}", parent.display()))
-}
-
 /// Tells on standard error what the logs of `view` cannot hold.
-pub(crate) fn tell_notes(record: &RunRecord, view: &FioView) {
+fn tell_notes(record: &RunRecord, view: &FioView) {
     for note in output::log_notes(record, view) {
         present::complain(&note);
     }
-}
-
-/// Writes logs below `directory`. Returns their paths.
-pub(crate) fn write_logs<'l>(
-    logs: impl IntoIterator<Item = &'l output::FioLog<'l>>,
-    directory: &Path,
-) -> anyhow::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for log in logs {
-        let path = directory.join(log.name());
-        create_parent(&path)?;
-        present::admit(&path, Mark::FioLog)?.write(|out| log.write(out))?;
-        paths.push(path);
-    }
-    Ok(paths)
 }

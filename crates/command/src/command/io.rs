@@ -2,9 +2,8 @@
 
 use clap::Args;
 use fathom_model::Target;
-use fathom_plan::{IoFlags, PlanFlags};
+use fathom_plan::{HostModeArgs, IoFlags, PlanFlags};
 
-use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_plan_on;
 use crate::exit::{CommandError, Exit};

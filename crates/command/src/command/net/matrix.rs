@@ -2,15 +2,16 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use fathom_analysis::network::{NetworkReport, judge_network};
 use fathom_fleet::network::{Matrix, MatrixPlan};
 use fathom_model::network::MatrixMode;
 use fathom_report::network as pages;
+use fathom_runs::network::{self, Keeper};
 
-use super::keep::{self, Keeper};
-use super::{Net, NetFormat, Progress, exit_of, stop_on_signals, write_page};
+use super::{Net, NetFormat, Progress, exit_of, load_control, write_page};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
@@ -68,16 +69,17 @@ pub(super) fn run(
     let mut load = net.load.spec(net.seconds);
     // Each way is measured by its own sender.
     load.direction = fathom_model::network::Direction::Forward;
-    load.check().map_err(CommandError::Usage)?;
+    load.check().map_err(CommandError::usage)?;
     if let Some(path) = &net.matrix.html {
         present::admit(path, fathom_outputs::Mark::Page)?;
     }
     let plan = MatrixPlan { modes, load };
-    let mut meta = keep::meta("net, all pairs")?;
-    let stop = stop_on_signals()?;
+    let mut meta = network::meta("net, all pairs")?;
+    let load_control = load_control(net.quiet)?;
+    let stop = Arc::clone(&load_control.stop);
     let progress = Progress::new(net.quiet);
     progress.tell("reaching all hosts");
-    let met = Matrix::meet(hosts, &plan);
+    let met = Matrix::meet(hosts, &plan, &load_control);
     let matrix = match met {
         Ok(matrix) => matrix,
         Err(errors) => {
@@ -91,10 +93,15 @@ pub(super) fn run(
     meta.hosts = matrix.hosts();
     meta.schedule.trials = matrix.schedule();
     let mut keeper = Keeper::new(&net.store, meta);
-    matrix.measure(&stop, &mut |what| progress.tell(what), &mut |trials| {
+    let measured = matrix.measure(&mut |what| progress.tell(what), &mut |trials| {
         keeper.add(trials);
     });
     drop(progress);
+    if let Err(unresponsive) = &measured {
+        present::complain(&format!(
+            "{unresponsive}; this is what was measured until then"
+        ));
+    }
     let record = keeper.finish(&stop);
     let Some(NetworkReport::Matrix(report)) = judge_network(&record) else {
         return Ok(Exit::Interrupted);
@@ -109,5 +116,5 @@ pub(super) fn run(
     }
     let cells = report.rounds.iter().flat_map(|round| &round.cells);
     let failed = cells.filter(|cell| cell.error.is_some()).count();
-    Ok(exit_of(failed > 0, &stop))
+    Ok(exit_of(failed > 0 || measured.is_err(), &stop))
 }

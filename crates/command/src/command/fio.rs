@@ -6,9 +6,6 @@
 
 mod carry_out;
 mod clients;
-mod interim;
-mod machine;
-mod outputs;
 mod permission;
 
 use std::ffi::OsString;
@@ -18,8 +15,8 @@ use fathom_compat::fio::help;
 use fathom_compat::fio::request::{FioAction, FioRequest, read_fio};
 
 use fathom_model::secret::masked;
+use fathom_runs::fio::Machine;
 
-use self::machine::Machine;
 use crate::exit::Exit;
 use crate::present;
 
