@@ -11,16 +11,13 @@ use clap::{Args, Subcommand};
 use fathom_fleet::Interrupt;
 use fathom_model::unit;
 use fathom_observe::Sysroot;
-use fathom_recorder::format::{Header, Series};
-use fathom_recorder::{Frame, Instant, RecordingWriter, Rotation, Sampler, make_room};
+use fathom_recorder::format::Header;
+use fathom_recorder::{Instant, Pace, RecordError, RecordingFile, Rotation, Sampler};
 
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
-use crate::pace::Pace;
 use crate::{present, signals};
 
-/// How recordings end, so that they are found.
-pub(crate) const EXTENSION: &str = "frec";
 /// Readings are never closer than this.
 const SHORTEST_NS: u64 = 100_000_000;
 
@@ -55,7 +52,7 @@ pub(crate) struct Record {
     /// Distance between two readings, 100ms to 1h.
     #[arg(long = "every", value_name = "TIME", default_value = "1s", value_parser = interval)]
     every_ns: u64,
-    /// The file; an existing one is never overwritten.
+    /// The file; an existing one is overwritten with --force only.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Begin a new file after so many bytes. The one before becomes NAME.1, and
@@ -133,7 +130,7 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
     }
     let mut sampler = Sampler::new(&Sysroot::host());
     let every_ns = every(record);
-    let mut header = Header::new(sampler.host(), every_ns);
+    let header = Header::new(sampler.host(), every_ns);
     let rotation = record.rotate_size.map(|part_bytes| Rotation {
         part_bytes,
         keep: record.keep,
@@ -141,18 +138,26 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
     let taken = |path: &PathBuf| {
         fathom_deadline::paths::symlink_metadata(path).is_ok() && rotation.is_none()
     };
-    if let Some(path) = record.output.as_ref().filter(|path| taken(path)) {
+    let in_the_way = record.output.as_ref().filter(|path| taken(path));
+    if let Some(path) = in_the_way.filter(|path| !written_over(path)) {
         let problem = format!(
-            "{} exists, and is not overwritten; give another --output, or --rotate-size to have \
-             it moved",
+            "{} exists, and is not overwritten; give another --output, --rotate-size to have it \
+             moved, or --force to lose what is in it",
             path.display()
         );
         return Err(CommandError::Usage(problem).into());
     }
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
-    let (mut writer, others) = first_part(record, &mut header, rotation)?;
-    let path = writer.path().to_owned();
+    let begun = match &record.output {
+        Some(path) => RecordingFile::begin(path, header, rotation),
+        None => {
+            let folder = folder(&record.store)?;
+            RecordingFile::begin_in(&folder, header, rotation).map(|file| (file, Vec::new()))
+        }
+    };
+    let (mut recording, others) = begun.map_err(as_error)?;
+    let path = recording.path().to_owned();
     for other in others.iter().filter(|_| !record.quiet) {
         present::complain(other);
     }
@@ -160,133 +165,41 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
         present::write_stderr(&format!("fathom: recording to {}\n", path.display()));
     }
     let mut pace = Pace::new(every_ns, record.for_ns);
-    let mut frames = 0_u64;
-    let mut bytes = 0;
-    while pace.wait(&interrupt) && writer.is_in_place() {
+    while pace.wait(|| interrupt.is_raised()) && recording.is_in_place() {
         let frame = sampler.sample(Instant::now());
-        append(&mut writer, &frame)?;
-        if let Some(rotation) = rotation
-            && writer.bytes() >= rotation.part_bytes
-        {
-            bytes += writer.bytes();
-            writer.finish().context("cannot finish a part")?;
-            (writer, _) = open(&path, &header, Some(rotation))?;
-            // This reading ends one part and begins the next.
-            append(&mut writer, &frame)?;
-        }
-        frames += 1;
+        recording.append(&frame).map_err(as_error)?;
     }
-    bytes += writer.bytes();
-    let in_place = writer.is_in_place();
-    writer.finish().context("cannot finish the recording")?;
-    let what = format!(
-        "{}, {}",
-        unit::counted(frames, "reading"),
-        unit::bytes(bytes)
-    );
-    if let Some(why) = useless(frames, in_place, every_ns) {
-        present::complain(&format!("{}: {what}; {why}", path.display()));
+    let recorded = recording.finish().map_err(as_error)?;
+    let (path, what) = (path.display(), recorded.words());
+    if let Some(why) = recorded.uselessness() {
+        present::complain(&format!("{path}: {what}; {why}"));
         return Ok(Exit::Failure);
     }
     if !record.quiet {
-        let path = path.display();
         present::write_stderr(&format!("fathom: {what}; see: fathom diagnose {path}\n"));
     }
     Ok(Exit::Success)
+}
+
+/// Makes room for a new recording where `--force` says so: a file is removed,
+/// anything else stays.
+fn written_over(path: &Path) -> bool {
+    let facts = fathom_deadline::paths::symlink_metadata(path);
+    let is_file = facts.is_ok_and(|facts| facts.is_file());
+    let remove = |path: &Path| std::fs::remove_file(path);
+    present::may_overwrite() && is_file && fathom_deadline::paths::change(path, remove).is_ok()
+}
+
+/// The exit status depends on what the system says of earlier parts.
+fn as_error(error: RecordError) -> anyhow::Error {
+    match error {
+        RecordError::Room(error) => error.into(),
+        error => error.into(),
+    }
 }
 
 /// The distance of readings: a short recording has one at its end as well.
 fn every(record: &Record) -> u64 {
     let short = record.for_ns.unwrap_or(u64::MAX).max(SHORTEST_NS);
     record.every_ns.min(short)
-}
-
-/// Why nobody can use what was recorded.
-fn useless(frames: u64, in_place: bool, every_ns: u64) -> Option<String> {
-    if !in_place {
-        let why = "the file was removed or moved while it was written, so that the recording ended";
-        return Some(why.to_owned());
-    }
-    (frames < 2).then(|| {
-        format!(
-            "it takes two readings to tell anything: record for longer than {}, or more often \
-             (--every)",
-            unit::span(every_ns)
-        )
-    })
-}
-
-fn append(writer: &mut RecordingWriter, frame: &Frame) -> anyhow::Result<()> {
-    let written = writer.append(frame);
-    let path = writer.path().display();
-    written.with_context(|| format!("cannot write to {path}; what is in it can be read"))
-}
-
-/// The file in which a recording begins, and what is said about others beside it.
-fn first_part(
-    record: &Record,
-    header: &mut Header,
-    rotation: Option<Rotation>,
-) -> anyhow::Result<(RecordingWriter, Vec<String>)> {
-    let Some(path) = &record.output else {
-        let writer = open_new(header, &record.store, rotation)?;
-        return Ok((writer, Vec::new()));
-    };
-    header.series = rotation.map(|_| Series::at(path, &header.host));
-    open(path, header, rotation)
-}
-
-/// Creates the file under the given name. Earlier parts of the same recording are
-/// renamed to make room for it.
-fn open(
-    path: &Path,
-    header: &Header,
-    rotation: Option<Rotation>,
-) -> anyhow::Result<(RecordingWriter, Vec<String>)> {
-    let others = match (rotation, &header.series) {
-        (Some(rotation), Some(series)) => make_room(path, rotation.keep, series)?,
-        _ => Vec::new(),
-    };
-    let writer = RecordingWriter::create(path, header)
-        .with_context(|| format!("cannot make {}; give another --output", path.display()))?;
-    Ok((writer, others))
-}
-
-/// Makes `HOST-20261121-153000.frec` in the folder of recordings. Another recorder
-/// may begin in the same second, and then gets the next name.
-fn open_new(
-    header: &mut Header,
-    store: &StorePath,
-    rotation: Option<Rotation>,
-) -> anyhow::Result<RecordingWriter> {
-    let folder = folder(store)?;
-    let elsewhere = |path: &Path| format!("cannot make {}; give --output FILE", path.display());
-    fathom_outputs::make_folder(&folder).with_context(|| elsewhere(&folder))?;
-    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
-    for name in names(&header.host.name, &now) {
-        let path = folder.join(name);
-        header.series = rotation.map(|_| Series::at(&path, &header.host));
-        match RecordingWriter::create(&path, header) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            made => return made.with_context(|| elsewhere(&path)),
-        }
-    }
-    anyhow::bail!("the folder of recordings is full of recordings of this second")
-}
-
-/// Names that a recording of this second may have.
-fn names(host: &str, now: &str) -> impl Iterator<Item = String> {
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || c == '-' {
-            c
-        } else {
-            '_'
-        }
-    };
-    let host: String = host.chars().take(60).map(plain).collect();
-    let first = format!("{host}-{now}");
-    (0..100).map(move |again| match again {
-        0 => format!("{first}.{EXTENSION}"),
-        again => format!("{first}-{again}.{EXTENSION}"),
-    })
 }

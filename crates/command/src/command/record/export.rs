@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 use std::path::PathBuf;
 
+use anyhow::Context;
 use clap::Args;
 use fathom_recorder::RecordingReader;
 use fathom_recorder::export::{self, CSV_HEAD};
@@ -42,22 +43,26 @@ fn kind(text: &str) -> Result<&'static str, String> {
 }
 
 pub(super) fn run(args: &Export) -> anyhow::Result<Exit> {
-    let reader = RecordingReader::open(&args.file)
+    let mut reader = RecordingReader::open(&args.file)
         .map_err(|error| CommandError::Usage(format!("{}: {error}", args.file.display())))?;
-    match write(reader, args, BufWriter::new(stdout().lock())) {
+    match write(&mut reader, args, BufWriter::new(stdout().lock())) {
         // It is not an error when the reader has gone (`| head`, a closed terminal).
-        Err(error) if present::is_reader_gone(&error) => Ok(Exit::Success),
-        written => Ok(written.map(|()| Exit::Success)?),
+        Err(error) if present::is_reader_gone(&error) => return Ok(Exit::Success),
+        written => written.context("cannot write to standard output")?,
+    }
+    match reader.take_failure() {
+        Some(error) => Err(error).with_context(|| format!("cannot read {}", args.file.display())),
+        None => Ok(Exit::Success),
     }
 }
 
-fn write(reader: RecordingReader, args: &Export, mut out: impl Write) -> std::io::Result<()> {
+fn write(reader: &mut RecordingReader, args: &Export, mut out: impl Write) -> std::io::Result<()> {
     let mut lines = export::Export::default();
     let mut text = String::new();
     if args.csv {
         out.write_all(CSV_HEAD.as_bytes())?;
     }
-    for frame in reader {
+    for frame in reader.by_ref() {
         for line in lines.advance(&frame) {
             if args.kind.is_some_and(|kind| kind != line.kind) {
                 continue;

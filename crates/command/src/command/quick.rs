@@ -1,17 +1,15 @@
 //! `fathom quick`: the usual grid and durable writes, with no configuration.
 
-use std::path::Path;
-
 use clap::Args;
 use fathom_model::{Target, unit};
-use fathom_studies::quick::QuickOptions;
+use fathom_studies::quick::{FileRoom, QuickOptions, check_size};
 
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_labelled_on;
-use crate::exit::{Exit, NothingMeasured};
+use crate::exit::{CommandError, Exit, NothingMeasured};
 use crate::output_flags::Output;
 use crate::whole_seconds::whole_seconds;
-use crate::{present, run_identity, surroundings};
+use crate::{run_identity, surroundings};
 
 /// Measure the usual grid plus durable writes, in about two minutes.
 ///
@@ -43,7 +41,7 @@ pub(crate) struct Quick {
     pub(crate) seconds: u32,
     /// Size of the test file, for example 1GiB. Default: 1 GiB, or less when
     /// the disk is nearly full.
-    #[arg(long, value_parser = parse_size)]
+    #[arg(long, value_parser = unit::parse_bytes)]
     pub(crate) size: Option<u64>,
     /// Write as much as it takes to get past caches, instead of for a time.
     #[arg(long)]
@@ -65,59 +63,15 @@ pub(crate) struct Quick {
     pub(crate) output: Output,
 }
 
-/// The test file unless the user asks for another size: what people know from
-/// other tools.
-const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
-
-/// A test file takes at most this share of the free space.
-const FREE_SHARE: u64 = 4;
-
-/// The deepest row has eight blocks of 1 MiB in flight; a smaller file would
-/// be the same few blocks over and over.
-const SIZE_BYTES_MIN: u64 = 32 << 20;
-
-/// A sustained test is larger than any cache that the host could have.
-const SUSTAINED_MEMORY_MULTIPLE: u64 = 2;
-
 pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
-    let target: Target = match quick.target.parse() {
-        Ok(target) => target,
-        Err(error) => {
-            present::complain(&format!("{error}"));
-            return Ok(Exit::Usage);
-        }
-    };
-    if matches!(target, Target::Bucket(_)) && (quick.sustained || quick.size.is_some()) {
-        present::complain(
-            "--size and --sustained are about test files; for a bucket say what is measured with \
-             `fathom s3 put --objects N --object-size SIZE`",
-        );
-        return Ok(Exit::Usage);
-    }
-    if matches!(target, Target::Bucket(_)) && quick.read_only {
-        present::complain(
-            "--read-only is for files and devices; to read the objects of a bucket use \
-             `fathom s3 get --existing`",
-        );
-        return Ok(Exit::Usage);
-    }
+    let target: Target = quick.target.parse().map_err(CommandError::usage)?;
+    refuse_stray(&quick, &target)?;
     let size_bytes = quick.size.unwrap_or_else(|| match quick.hosts.are_given() {
         // What is free here says nothing about other hosts.
-        true => DEFAULT_SIZE_BYTES,
-        false => default_size(target.path(), quick.sustained),
+        true => FileRoom::default().file_size(false),
+        false => surroundings::test_file_bytes(target.path(), quick.sustained),
     });
-    if quick.sustained && quick.hosts.are_given() && quick.size.is_none() {
-        present::complain("--sustained needs --size with --hosts: say twice the memory of a host");
-        return Ok(Exit::Usage);
-    }
-    if size_bytes < SIZE_BYTES_MIN {
-        present::complain(&format!(
-            "a test file of {} is too small to say anything; use at least {}",
-            unit::bytes_exact(size_bytes),
-            unit::bytes_exact(SIZE_BYTES_MIN),
-        ));
-        return Ok(Exit::Usage);
-    }
+    check_size(size_bytes).map_err(CommandError::usage)?;
     let plan = fathom_studies::quick::quick(&QuickOptions {
         target,
         seconds: quick.seconds,
@@ -126,14 +80,8 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         read_only: quick.read_only,
         seed: run_identity::fresh_seed(),
     });
-    let mut plan = match plan {
-        Ok(plan) => plan,
-        Err(problems) => {
-            let color = present::use_color(quick.output.format.color, &std::io::stderr());
-            present::write_stderr(&problems.render(color));
-            return Ok(Exit::Usage);
-        }
-    };
+    let color = quick.output.format.color;
+    let mut plan = plan.map_err(|problems| CommandError::plan(problems, color))?;
     plan.reach(&quick.reached);
     plan.set_destructive(quick.destructive);
     plan.set_keep_files(quick.keep_files);
@@ -146,6 +94,29 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         .map_err(offer_reading)
 }
 
+/// Refuses flags that mean nothing for this target, or on other hosts.
+fn refuse_stray(quick: &Quick, target: &Target) -> Result<(), CommandError> {
+    let is_bucket = matches!(target, Target::Bucket(_));
+    if is_bucket && (quick.sustained || quick.size.is_some()) {
+        return Err(CommandError::usage(
+            "--size and --sustained are about test files; for a bucket say what is measured with \
+             `fathom s3 put --objects N --object-size SIZE`",
+        ));
+    }
+    if is_bucket && quick.read_only {
+        return Err(CommandError::usage(
+            "--read-only is for files and devices; to read the objects of a bucket use \
+             `fathom s3 get --existing`",
+        ));
+    }
+    if quick.sustained && quick.hosts.are_given() && quick.size.is_none() {
+        return Err(CommandError::usage(
+            "--sustained needs --size with --hosts: say twice the memory of a host",
+        ));
+    }
+    Ok(())
+}
+
 /// A target that must not be overwritten can still be read.
 fn offer_reading(error: anyhow::Error) -> anyhow::Error {
     let nothing = error.downcast_ref::<NothingMeasured>();
@@ -153,27 +124,4 @@ fn offer_reading(error: anyhow::Error) -> anyhow::Error {
         true => error.context("nothing was measured; --read-only measures the read rows alone"),
         false => error,
     }
-}
-
-/// 1 GiB, or for a sustained test twice the memory, but never more than a
-/// quarter of the free space of a directory, or than a file or device holds.
-pub(crate) fn default_size(path: Option<&Path>, sustained: bool) -> u64 {
-    let wanted = match surroundings::memory_bytes() {
-        Some(memory) if sustained => {
-            DEFAULT_SIZE_BYTES.max(memory.saturating_mul(SUSTAINED_MEMORY_MULTIPLE))
-        }
-        _ => DEFAULT_SIZE_BYTES,
-    };
-    let share = match path.and_then(surroundings::fixed_bytes) {
-        Some(bytes) => bytes,
-        None => path
-            .and_then(surroundings::free_bytes)
-            .map_or(wanted, |free_bytes| free_bytes / FREE_SHARE),
-    };
-    let size = wanted.min(share);
-    (size - size % SIZE_BYTES_MIN).max(SIZE_BYTES_MIN)
-}
-
-fn parse_size(text: &str) -> Result<u64, String> {
-    unit::parse_bytes(text).map_err(|error| error.to_string())
 }
