@@ -4,18 +4,17 @@ use std::path::Path;
 
 use clap::Args;
 use fathom_model::fleet::FleetHost;
-use fathom_model::host_mode::growing_numbers;
 use fathom_model::schedule::Purpose;
 use fathom_model::{Schedule, Target};
-use fathom_plan::{FilesFlags, IoFlags, Plan, ScheduleContext};
+use fathom_plan::{FilesFlags, HostModeArgs, IoFlags, Plan};
+use fathom_studies::scale::ScaleNumbers;
 
-use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
-use crate::command::run::read_plan;
-use crate::exit::Exit;
+use crate::command::run::{schedule_on_hosts, usable_plan};
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::{Color, Output};
 use crate::pipeline::{self, Request};
-use crate::{present, surroundings};
+use crate::surroundings;
 
 /// Measure how the work of hosts adds up: speed-up, efficiency, what saturates.
 ///
@@ -78,12 +77,11 @@ pub(crate) struct Scale {
 
 pub(crate) fn run(scale: Scale) -> anyhow::Result<Exit> {
     if !scale.hosts.are_given() {
-        present::complain("name the hosts with --hosts or --hosts-file");
-        return Ok(Exit::Usage);
+        let problem = "name the hosts with --hosts or --hosts-file";
+        return Err(CommandError::usage(problem).into());
     }
-    let Some(mut plan) = plan_of(&scale)? else {
-        return Ok(Exit::Usage);
-    };
+    let color = scale.output.format.color;
+    let mut plan = plan_of(&scale, color)?;
     plan.set_iterations(1);
     if let Some(seed) = scale.seed {
         plan.set_seed(seed);
@@ -91,22 +89,13 @@ pub(crate) fn run(scale: Scale) -> anyhow::Result<Exit> {
     if scale.destructive {
         plan.set_destructive(true);
     }
-    // What this host knows of a path says nothing about others.
-    let surroundings = ScheduleContext {
-        facts: Default::default(),
-        ..surroundings::of(&plan)
+    let schedule = schedule_on_hosts(&plan, color)?;
+    let numbers = ScaleNumbers {
+        every: scale.every,
+        named: scale.numbers,
     };
-    let schedule = match plan.schedule(&surroundings) {
-        Ok(schedule) => schedule,
-        Err(problems) => {
-            let color = present::use_color(scale.output.format.color, &std::io::stderr());
-            present::write_stderr(&problems.render(color));
-            return Ok(Exit::Usage);
-        }
-    };
-    let (every, numbers, blocks) = (scale.every, scale.numbers, scale.blocks);
     let spread = move |schedule: &Schedule, hosts: &[FleetHost]| {
-        study(schedule, hosts, (every, &numbers), blocks)
+        study(schedule, hosts, &numbers, scale.blocks)
     };
     let request = Request {
         plan,
@@ -124,24 +113,11 @@ pub(crate) fn run(scale: Scale) -> anyhow::Result<Exit> {
 fn study(
     schedule: &Schedule,
     hosts: &[FleetHost],
-    (every, asked): (bool, &[usize]),
+    numbers: &ScaleNumbers,
     blocks: u32,
 ) -> anyhow::Result<Schedule> {
     let present = hosts.iter().filter(|host| host.lost.is_none()).count();
-    let mut numbers = match (every, asked.is_empty()) {
-        (true, _) => (1..=present).collect(),
-        (false, true) => growing_numbers(present),
-        (false, false) => asked.to_vec(),
-    };
-    numbers.sort_unstable();
-    numbers.dedup();
-    let possible = 1..=present;
-    if let Some(wrong) = numbers.iter().find(|n| !possible.contains(n)) {
-        anyhow::bail!("{wrong} hosts were asked for; {present} are there");
-    }
-    if numbers.len() < 2 {
-        anyhow::bail!("a study needs two numbers of hosts at least; {present} are there");
-    }
+    let numbers = numbers.of(present)?;
     let spread = fathom_fleet::scaled(schedule, hosts, &numbers, blocks)?;
     let numbers = numbers.into_iter().map(|n| n as u32).collect();
     Ok(Schedule {
@@ -150,52 +126,30 @@ fn study(
     })
 }
 
-/// The plan that is named, or one from flags. What is wrong goes to standard
-/// error.
-fn plan_of(scale: &Scale) -> anyhow::Result<Option<Plan>> {
-    let color = scale.output.format.color;
+/// The plan that is named, or one from flags.
+fn plan_of(scale: &Scale, color: Color) -> anyhow::Result<Plan> {
+    let refused = |problems| CommandError::plan(problems, color);
     let path = Path::new(&scale.what);
     let is_plan = path
         .extension()
         .is_some_and(|end| end == "yaml" || end == "yml");
     if is_plan || scale.what == "-" {
         if scale.phases.is_some() {
-            present::complain("--phases go with a target; a plan has its own");
-            return Ok(None);
+            let problem = "--phases go with a target; a plan has its own";
+            return Err(CommandError::usage(problem).into());
         }
-        let Some(plan) = read_plan(path, color, false)? else {
-            return Ok(None);
-        };
+        let plan = usable_plan(path, |_| surroundings::elsewhere(), color, false)?;
         let applied = scale.flags.apply(&plan);
         let plan = applied.and_then(|plan| scale.host_mode.apply(plan));
-        return Ok(told(plan, color));
+        return Ok(plan.map_err(refused)?);
     }
-    let target: Target = match scale.what.parse() {
-        Ok(target) => target,
-        Err(error) => {
-            present::complain(&error.to_string());
-            return Ok(None);
-        }
-    };
+    let target: Target = scale.what.parse().map_err(CommandError::usage)?;
     let plan = match &scale.phases {
         Some(phases) => FilesFlags::from(scale.flags.clone()).to_plan(target, phases),
         None => scale.flags.to_plan(target),
     };
     let plan = plan.and_then(|plan| scale.host_mode.apply(plan));
-    let mut plan = told(plan, color);
-    if let Some(plan) = &mut plan {
-        plan.set_name("scale");
-    }
+    let mut plan = plan.map_err(refused)?;
+    plan.set_name("scale");
     Ok(plan)
-}
-
-fn told(plan: Result<Plan, fathom_plan::Diagnostics>, color: Color) -> Option<Plan> {
-    match plan {
-        Ok(plan) => Some(plan),
-        Err(problems) => {
-            let color = present::use_color(color, &std::io::stderr());
-            present::write_stderr(&problems.render(color));
-            None
-        }
-    }
 }

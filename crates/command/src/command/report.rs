@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use fathom_outputs::Mark;
+use fathom_runs::network::{self, NetworkDisplay};
 
-use crate::command::net::keep::{self, Shown};
 use crate::command::runs::load;
 use crate::exit::Exit;
 use crate::output_flags::StorePath;
@@ -28,8 +28,8 @@ pub(crate) struct Report {
 
 pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
     let record = load(&present::store_path(&report.store)?, &report.run)?;
-    if let Some(page) = keep::page(&record, Shown::Html) {
-        return network(report, &record.meta.id, &page?);
+    if let Some(page) = network::page(&record, NetworkDisplay::Html) {
+        return write_network(report, &record.meta.id, &page?);
     }
     let judged = fathom_studies::judge(&record);
     if report.output.as_deref() == Some(Path::new("-")) {
@@ -43,7 +43,7 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
 }
 
 /// The page of a network measurement.
-fn network(report: &Report, id: &str, html: &str) -> anyhow::Result<Exit> {
+fn write_network(report: &Report, id: &str, html: &str) -> anyhow::Result<Exit> {
     let path = match report.output.as_deref() {
         Some(path) if path == Path::new("-") => {
             present::write_stdout(html)?;

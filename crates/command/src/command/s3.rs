@@ -2,9 +2,8 @@
 
 use clap::Args;
 use fathom_model::Target;
-use fathom_plan::{ObjectsFlags, PlanFlags};
+use fathom_plan::{HostModeArgs, ObjectsFlags, PlanFlags};
 
-use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_plan_on;
 use crate::exit::{CommandError, Exit};
@@ -79,7 +78,7 @@ pub(crate) fn run(s3: S3) -> anyhow::Result<Exit> {
     let plan = plan.map_err(|problems| CommandError::plan(problems, s3.output.format.color))?;
     if !plan.warnings().is_empty() {
         let color = present::use_color(s3.output.format.color, &std::io::stderr());
-        present::write_stderr(&plan.warnings().render(color));
+        present::write_styled_stderr(&plan.warnings().render(color));
     }
     execute_plan_on(&s3.hosts, plan, s3.output)
 }

@@ -1,8 +1,11 @@
 //! The flags of `fathom snia`.
 
+use std::error::Error;
+
 use clap::{Args, Subcommand, ValueEnum};
 use fathom_model::snia::SniaTest;
 use fathom_model::unit;
+use fathom_studies::snia::{ActiveRange, SniaChoices};
 
 use crate::output_flags::Output;
 use crate::whole_seconds::whole_seconds;
@@ -59,7 +62,7 @@ pub(crate) struct Common {
     pub(crate) active_range: ActiveRange,
     /// Size of the test file in a directory; default 1 GiB or a quarter of the
     /// free space.
-    #[arg(long, value_parser = parse_size)]
+    #[arg(long, value_parser = unit::parse_bytes)]
     pub(crate) size: Option<u64>,
     /// Threads; default 2, for sequential work 1.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -104,21 +107,17 @@ pub(crate) enum YesNo {
     No,
 }
 
-/// A part of a target.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum ActiveRange {
-    /// In percent, above 0 and at most 100.
-    Percent(f64),
-    Bytes(u64),
-}
-
-impl ActiveRange {
-    /// Bytes of a target of some capacity.
-    pub(crate) fn of(self, capacity_bytes: u64) -> u64 {
-        match self {
-            ActiveRange::Percent(100.0) => capacity_bytes,
-            ActiveRange::Percent(percent) => (capacity_bytes as f64 * percent / 100.0) as u64,
-            ActiveRange::Bytes(bytes) => bytes,
+impl Common {
+    /// What was chosen of the test.
+    pub(crate) fn choices(&self) -> SniaChoices {
+        SniaChoices {
+            active_range: self.active_range,
+            threads: self.threads,
+            outstanding: self.outstanding,
+            round_seconds: self.round_seconds,
+            rounds_max: self.rounds_max,
+            preconditions: self.precondition == YesNo::Yes,
+            purges: self.purge == YesNo::Yes,
         }
     }
 }
@@ -135,16 +134,12 @@ impl Snia {
     }
 }
 
-fn parse_size(text: &str) -> Result<u64, String> {
-    unit::parse_bytes(text).map_err(|error| error.to_string())
-}
-
-fn parse_range(text: &str) -> Result<ActiveRange, String> {
+fn parse_range(text: &str) -> Result<ActiveRange, Box<dyn Error + Send + Sync>> {
     let Some(percent) = text.strip_suffix('%') else {
-        return parse_size(text).map(ActiveRange::Bytes);
+        return Ok(ActiveRange::Bytes(unit::parse_bytes(text)?));
     };
     match percent.trim().parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(ActiveRange::Percent(percent)),
-        _ => Err(format!("'{text}' is no share above 0 % and up to 100 %")),
+        _ => Err(format!("'{text}' is no share above 0 % and up to 100 %").into()),
     }
 }

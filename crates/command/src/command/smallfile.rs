@@ -21,8 +21,8 @@ use fathom_outputs::Mark;
 use fathom_report::text::TextOptions;
 
 use crate::command::hosts::{HostArgs, HostList};
-use crate::command::run::schedule;
-use crate::exit::Exit;
+use crate::command::run::schedule_here;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::{Color, Output};
 use crate::pipeline::{self, Request};
 use crate::present;
@@ -73,25 +73,21 @@ pub(crate) fn run(command: &SmallfileCommand) -> anyhow::Result<Exit> {
     if words.iter().any(|word| word == "--help" || word == "-h") {
         return help();
     }
-    let asked = match Smallfile::parse(&words, &|name| read(Path::new(name))) {
-        Ok(asked) => asked,
-        Err(problem) => return refuse(&problem),
-    };
+    let asked = Smallfile::parse(&words, &|name| read(Path::new(name)));
+    let asked = asked.map_err(CommandError::usage)?;
     for note in &asked.notes {
         present::complain(note);
     }
     let [top] = asked.tops.as_slice() else {
-        return refuse(
-            "--top names several directories; measure each with a run of its own at the same \
-             time, or compare two with `fathom ab`",
-        );
+        let problem = "--top names several directories; measure each with a run of its own at \
+                       the same time, or compare two with `fathom ab`";
+        return Err(CommandError::usage(problem).into());
     };
     if asked.operation.is_wait() && asked.host_set.is_some() {
-        return refuse(
-            "await-create waits for what one other run makes: call it on each host without \
-             --host-set, or measure how late hosts see the files of one with `fathom meta \
-             --phases await-create --hosts …`",
-        );
+        let problem = "await-create waits for what one other run makes: call it on each host \
+                       without --host-set, or measure how late hosts see the files of one with \
+                       `fathom meta --phases await-create --hosts …`";
+        return Err(CommandError::usage(problem).into());
     }
     let found = match asked.host_set {
         None => fathom_deadline::paths::find(top)?,
@@ -101,7 +97,8 @@ pub(crate) fn run(command: &SmallfileCommand) -> anyhow::Result<Exit> {
         return cleanup::run(&asked, top);
     }
     if asked.host_set.is_none() && !found.is_some_and(|facts| facts.is_dir()) {
-        return refuse(&format!("--top: {} is no directory", top.display()));
+        let problem = format!("--top: {} is no directory", top.display());
+        return Err(CommandError::Usage(problem).into());
     }
     measure(&asked, top)
 }
@@ -109,16 +106,9 @@ pub(crate) fn run(command: &SmallfileCommand) -> anyhow::Result<Exit> {
 fn measure(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
     let top = std::path::absolute(top)?;
     let color = present::use_color(Color::Auto, &std::io::stderr());
-    let plan = match asked.to_plan(&top) {
-        Ok(plan) => plan,
-        Err(problems) => {
-            present::write_stderr(&problems.render(color));
-            return Ok(Exit::Usage);
-        }
-    };
-    let Some(mut schedule) = schedule(&plan, color) else {
-        return Ok(Exit::Usage);
-    };
+    let plan = asked.to_plan(&top);
+    let plan = plan.map_err(|problems| CommandError::plan(problems, Color::Auto))?;
+    let mut schedule = schedule_here(&plan, Color::Auto)?;
     if asked.response_times {
         let all = asked.files.saturating_mul(asked.threads);
         for trial in &mut schedule.trials {
@@ -184,7 +174,7 @@ fn tell(asked: &Smallfile, judged: &JudgedRun, html: Option<PathBuf>, color: boo
         verbose: asked.verbose,
         report: html.map(|path| path.display().to_string()),
     };
-    present::write_stderr(&match asked.verbose {
+    present::write_styled_stderr(&match asked.verbose {
         true => fathom_report::text::render(judged, &text),
         false => lines::latencies(judged) + &fathom_report::text::render_verdict(judged, &text),
     });
@@ -196,7 +186,9 @@ fn hosts(asked: &Smallfile) -> anyhow::Result<Option<HostArgs>> {
         return Ok(None);
     };
     let list = match fathom_deadline::paths::is_file(Path::new(set)) {
-        true => read(Path::new(set)).map_err(anyhow::Error::msg)?,
+        true => {
+            read(Path::new(set)).map_err(|error| anyhow::anyhow!("cannot read {set}: {error}"))?
+        }
         false => set.clone(),
     };
     let names: Vec<&str> = list
@@ -211,13 +203,10 @@ fn hosts(asked: &Smallfile) -> anyhow::Result<Option<HostArgs>> {
     Ok(Some(HostArgs::over_ssh(list)))
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let told = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+fn read(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
-    let file = fathom_deadline::paths::open(path).map_err(told)?;
-    file.take(YAML_BYTES_MAX)
-        .read_to_string(&mut text)
-        .map_err(told)?;
+    let file = fathom_deadline::paths::open(path)?;
+    file.take(YAML_BYTES_MAX).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -229,9 +218,4 @@ fn help() -> anyhow::Result<Exit> {
         present::write_stdout(&own.render_long_help().to_string())?;
     }
     Ok(Exit::Success)
-}
-
-fn refuse(problem: &str) -> anyhow::Result<Exit> {
-    present::complain(problem);
-    Ok(Exit::Usage)
 }
