@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fathom_deadline::paths;
 use fathom_diagnose::judge_stack;
+use fathom_model::stack::Stack as Layers;
 use fathom_observe::Sysroot;
 use fathom_observe::stack::read_stack;
 use fathom_report::stack;
@@ -61,7 +62,18 @@ pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
         false => stack::text(&found, WIDTH),
     };
     present::write_stdout(&shown)?;
-    Ok(Exit::Success)
+    Ok(match is_unseen(&found) {
+        true => Exit::Failure,
+        false => Exit::Success,
+    })
+}
+
+/// Whether no layer could be looked at; the notes say why. A file system without a
+/// device below it is one that could.
+fn is_unseen(found: &Layers) -> bool {
+    let sees_devices = paths::exists(Path::new("/sys/devices"));
+    let is_known = found.filesystem.is_some() && sees_devices;
+    found.devices.is_empty() && found.server.is_none() && !is_known
 }
 
 /// Whether there is nothing of this name. What does not answer is there: the layers

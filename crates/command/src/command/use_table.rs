@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use fathom_diagnose::use_table;
+use fathom_documents::numbers;
 use fathom_model::machine::{HostReading, MachineUse};
 use fathom_observe::Sysroot;
 use fathom_observe::machine::{MachineWatch, machine_picture, read_smart, read_states};
 use fathom_report::machine;
+use fathom_screen::{host_name, watch};
 
-use super::numbers::numbers;
-use super::watched::{host_name, watch};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
@@ -41,7 +41,7 @@ pub(crate) struct UseTable {
     #[arg(value_name = "FILE|FOLDER", conflicts_with = "span")]
     files: Vec<PathBuf>,
     /// How long to watch.
-    #[arg(long = "for", default_value = "5s", value_parser = super::watched::duration, value_name = "TIME")]
+    #[arg(long = "for", default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
     span: Duration,
     /// Say how each figure was read.
     #[arg(long)]
@@ -70,6 +70,12 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
         true => of_host(command.span),
         false => of_files(&command.files)?,
     };
+    if found.resources.is_empty() {
+        let problem = "nothing tells how far the resources of this host are used: are /proc and \
+                       /sys mounted here?";
+        present::complain(problem);
+        return Ok(Exit::Failure);
+    }
     let shown = match (command.json, command.format) {
         (true, _) | (_, Format::Json) => machine::json(&found)?,
         (_, Format::Html) => machine::html(&found)?,

@@ -1,12 +1,6 @@
 //! `fathom watch`: what this host does, live.
 
-mod cells;
-mod history;
-mod keys;
-mod plain;
 mod replay;
-mod screen;
-mod terminal;
 
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::PathBuf;
@@ -15,15 +9,11 @@ use std::time::Duration;
 use clap::Args;
 use fathom_fleet::Interrupt;
 use fathom_observe::{Sysroot, monotonic_ns};
-use fathom_recorder::{Instant, Moments, Sampler, recorded_host};
-use ratatui::DefaultTerminal;
+use fathom_recorder::{Instant, Moments, Pace, Sampler, recorded_host};
+use fathom_screen::terminal::{self, DefaultTerminal, Input};
+use fathom_screen::{History, Sort, View};
 
-use self::cells::Sort;
-use self::history::History;
-use self::keys::View;
-use self::terminal::Input;
 use crate::exit::Exit;
-use crate::pace::Pace;
 use crate::{present, signals};
 
 /// How often it is looked whether somebody wants it to end.
@@ -117,11 +107,15 @@ impl Source {
 fn in_plain_text(watch: &Watch, mut source: Source, interrupt: &Interrupt) -> anyhow::Result<Exit> {
     let mut pace = Pace::new(watch.every_ns, None);
     let mut shown = 0;
-    while watch.count.is_none_or(|count| shown < count) && pace.wait(interrupt) {
+    while watch.count.is_none_or(|count| shown < count) && pace.wait(|| interrupt.is_raised()) {
         if source.read()
             && let Some(seen) = source.history.live()
         {
-            present::write_stdout(&plain::block(source.history.host(), &seen, watch.sort))?;
+            present::write_stdout(&fathom_screen::block(
+                source.history.host(),
+                &seen,
+                watch.sort,
+            ))?;
             shown += 1;
         }
         if present::reader_is_gone() {
@@ -152,7 +146,7 @@ fn on_screen(
         if stale {
             let seen = source.history.at(view.position);
             terminal::draw(terminal, |frame| {
-                screen::draw(frame, source.history.host(), seen.as_ref(), &view);
+                fathom_screen::draw(frame, source.history.host(), seen.as_ref(), &view);
             })?;
             stale = false;
         }

@@ -1,21 +1,16 @@
 //! What was recorded, looked at as if it were now.
 
-use fathom_diagnose::recording::Recording;
 use fathom_fleet::Interrupt;
-use fathom_recorder::joined;
-use ratatui::DefaultTerminal;
+use fathom_screen::terminal::{self, DefaultTerminal, Input};
+use fathom_screen::{History, View};
 
-use super::history::History;
-use super::keys::View;
-use super::terminal::{self, Input};
-use super::{LOOK, Watch, is_plain, plain, screen};
-use crate::command::given;
-use crate::command::parts::{Given, left_aside, sorted};
+use super::{LOOK, Watch, is_plain};
 use crate::exit::{CommandError, Exit};
 use crate::{present, signals};
 
 pub(super) fn run(watch: &Watch) -> anyhow::Result<Exit> {
-    let recording = load(watch)?;
+    let recording = fathom_documents::one_recording(&watch.files);
+    let recording = recording.map_err(CommandError::from)?;
     for remark in &recording.remarks {
         present::write_stderr(&format!("fathom: {remark}\n"));
     }
@@ -27,38 +22,6 @@ pub(super) fn run(watch: &Watch) -> anyhow::Result<Exit> {
     signals::raise_on_signals(&interrupt)?;
     terminal::with_screen(|terminal| on_screen(watch, &history, &interrupt, terminal))?;
     Ok(Exit::Success)
-}
-
-/// All recordings of fathom as one, or one of another tool.
-fn load(watch: &Watch) -> Result<Recording, CommandError> {
-    let (mut parts, mut others) = (Vec::new(), Vec::new());
-    for given in sorted(&watch.files)? {
-        match given {
-            Given::Recording(files) => parts.extend(files),
-            Given::File(path) => others.push(path),
-        }
-    }
-    let recording = match (&parts[..], &others[..]) {
-        ([], [path]) => {
-            let told = |reason: String| format!("{}: {reason}", path.display());
-            let text = given::text(path).map_err(told)?;
-            fathom_compat::recordings::read(&text).map_err(|error| told(error.to_string()))?
-        }
-        (_, []) => {
-            let mut recording = joined(&parts).map_err(CommandError::usage)?;
-            recording.remarks.extend(left_aside(&parts));
-            recording
-        }
-        _ => {
-            let reason = "give recordings of fathom, or one file of another tool";
-            return Err(CommandError::usage(reason));
-        }
-    };
-    if recording.moments.is_empty() {
-        let problem = "the recording is too short: it takes two readings";
-        return Err(CommandError::usage(problem));
-    }
-    Ok(recording)
 }
 
 /// A block for each moment, or for one in so long.
@@ -75,7 +38,7 @@ fn in_plain_text(watch: &Watch, history: &History) -> anyhow::Result<Exit> {
             break;
         }
         if let Some(seen) = history.at(Some(number)) {
-            present::write_stdout(&plain::block(history.host(), &seen, watch.sort))?;
+            present::write_stdout(&fathom_screen::block(history.host(), &seen, watch.sort))?;
             (shown, passed_s) = (shown + 1, 0.0);
         }
     }
@@ -93,7 +56,7 @@ fn on_screen(
     while !interrupt.is_raised() && !view.quits {
         let seen = history.at(view.position);
         terminal::draw(terminal, |frame| {
-            screen::draw(frame, history.host(), seen.as_ref(), &view);
+            fathom_screen::draw(frame, history.host(), seen.as_ref(), &view);
         })?;
         loop {
             match terminal::input(LOOK)? {

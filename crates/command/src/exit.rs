@@ -3,8 +3,11 @@
 use std::fmt;
 
 pub(crate) use fathom_console::Exit;
+use fathom_documents::DocumentError;
 use fathom_model::Target;
 use fathom_plan::Diagnostics;
+use fathom_runs::plan_file::PlanError;
+pub(crate) use fathom_runs::{EndedByUser, NothingMeasured, RequestError};
 
 use crate::output_flags::Color;
 use crate::present;
@@ -14,11 +17,10 @@ use crate::present;
 pub(crate) enum CommandError {
     /// What was typed, and what to type instead.
     Usage(String),
+    /// Several mistakes, each told by itself.
+    Several(Vec<String>),
     /// A plan with mistakes, each with its place.
-    Plan {
-        problems: Box<Diagnostics>,
-        color: Color,
-    },
+    Plan(PlanError),
 }
 
 impl CommandError {
@@ -27,12 +29,14 @@ impl CommandError {
         CommandError::Usage(problem.to_string())
     }
 
+    /// What is wrong with the thing that has this name.
+    pub(crate) fn about<E: fmt::Display>(name: impl fmt::Display) -> impl Fn(E) -> CommandError {
+        move |problem| CommandError::Usage(format!("{name}: {problem}"))
+    }
+
     /// The mistakes of a plan, in the colour of the command.
     pub(crate) fn plan(problems: Diagnostics, color: Color) -> CommandError {
-        CommandError::Plan {
-            problems: Box::new(problems),
-            color,
-        }
+        CommandError::Plan(PlanError::new(problems, color))
     }
 }
 
@@ -43,11 +47,51 @@ impl From<String> for CommandError {
     }
 }
 
+impl From<PlanError> for CommandError {
+    fn from(error: PlanError) -> CommandError {
+        CommandError::Plan(error)
+    }
+}
+
+/// Errors of the rooms below that are about what was typed or named.
+macro_rules! usage {
+    ($($error:ty),* $(,)?) => {
+        $(impl From<$error> for CommandError {
+            fn from(error: $error) -> CommandError {
+                CommandError::usage(error)
+            }
+        })*
+    };
+}
+
+usage!(
+    fathom_compat::results::ResultError,
+    fathom_compat::at_io::SettingError,
+    fathom_compat::results::TextError,
+    fathom_deadline::NotResponding,
+    fathom_model::target::TargetError,
+    fathom_runs::calibrate::CalibrationError,
+    RequestError,
+);
+
+/// Each of several mistakes gets a line of its own.
+impl From<DocumentError> for CommandError {
+    fn from(error: DocumentError) -> CommandError {
+        match error {
+            DocumentError::Several(problems) => {
+                CommandError::Several(problems.iter().map(ToString::to_string).collect())
+            }
+            error => CommandError::usage(error),
+        }
+    }
+}
+
 impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CommandError::Usage(problem) => f.write_str(problem),
-            CommandError::Plan { problems, .. } => f.write_str(&problems.render(false)),
+            CommandError::Several(problems) => f.write_str(&problems.join("\n")),
+            CommandError::Plan(error) => error.fmt(f),
         }
     }
 }
@@ -56,54 +100,24 @@ impl std::error::Error for CommandError {}
 
 /// Tells the user why a command could not go on.
 pub(crate) fn tell(error: &anyhow::Error) {
-    if let Some(CommandError::Plan { problems, color }) = error.downcast_ref() {
-        let color = present::use_color(*color, &std::io::stderr());
-        present::write_stderr(&problems.render(color));
-    } else {
-        present::complain(&format!("{error:#}"));
+    if let Some(error) = error.downcast_ref() {
+        return tell_of_plan(error);
     }
-}
-
-/// An error that is the user's own wish: Ctrl-C before anything was measured.
-#[derive(Debug)]
-pub(crate) struct EndedByUser(pub(crate) String);
-
-impl fmt::Display for EndedByUser {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for EndedByUser {}
-
-/// A run that failed before anything was measured. It is not stored.
-#[derive(Debug)]
-pub(crate) struct NothingMeasured {
-    /// Why, and what stays behind.
-    pub(crate) reason: String,
-    /// The target that was named is not there.
-    pub(crate) no_such_target: bool,
-    /// Other trials of the schedule could have run.
-    pub(crate) is_partial: bool,
-}
-
-impl From<fathom_fleet::ScheduleRefusal> for NothingMeasured {
-    fn from(refused: fathom_fleet::ScheduleRefusal) -> NothingMeasured {
-        NothingMeasured {
-            reason: refused.to_string(),
-            no_such_target: refused.no_such_target,
-            is_partial: refused.is_partial(),
+    match error.downcast_ref() {
+        Some(CommandError::Plan(error)) => tell_of_plan(error),
+        Some(CommandError::Several(problems)) => {
+            for problem in problems {
+                present::complain(problem);
+            }
         }
+        _ => present::complain(&format!("{error:#}")),
     }
 }
 
-impl fmt::Display for NothingMeasured {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
+fn tell_of_plan(PlanError { problems, color }: &PlanError) {
+    let color = present::use_color(*color, &std::io::stderr());
+    present::write_styled_stderr(&problems.render(color));
 }
-
-impl std::error::Error for NothingMeasured {}
 
 /// Whether a target is a path at which nothing is.
 pub(crate) fn is_missing(target: &Target) -> bool {
@@ -137,7 +151,8 @@ fn is_wrong_name(error: &(dyn std::error::Error + 'static)) -> bool {
 /// The status of a command that could not go on: [`Exit::Usage`] where a name
 /// that the user gave is the reason.
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
-    if error.is::<CommandError>() {
+    let usage = error.is::<CommandError>() || error.is::<RequestError>();
+    if usage || error.is::<PlanError>() {
         return Exit::Usage;
     }
     if error.is::<EndedByUser>() {

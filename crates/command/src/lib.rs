@@ -1,0 +1,203 @@
+//! The `fathom` command: flags in, calls of the rooms below, text out.
+//!
+//! The binary in `crates/fathom` only calls [`main`]. It is a package of its own
+//! because the optimizer of a linked program follows the settings of its last
+//! package: that one is compiled for speed, the commands for size.
+
+mod arguments;
+mod cli;
+mod command;
+mod exit;
+mod whole_seconds;
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+use fathom_model::printable;
+use fathom_runs::{
+    changed_limits, distinct_files, metrics, output_flags, pipeline, present, run_identity,
+    signals, surroundings,
+};
+
+use crate::cli::{Cli, Command};
+use crate::exit::Exit;
+use crate::output_flags::Color;
+
+/// Does what the arguments of this process ask for.
+pub fn main() -> ExitCode {
+    fathom_console::share_one_arena_under_a_limit();
+    fathom_console::with_enough_stack(work)
+}
+
+fn work() -> ExitCode {
+    if let Err(error) = fathom_console::has_room() {
+        present::complain(&error.to_string());
+        return Exit::Failure.into();
+    }
+    if let Err(error) = signals::survive_file_limits() {
+        present::complain(&format!("cannot install the signal handlers: {error}"));
+    }
+    let command = match command(std::env::args_os()) {
+        Ok(command) => command,
+        Err(error) => return told(&error),
+    };
+    if !matches!(command, Command::Agent(_)) {
+        fathom_deadline::tell_when_waiting(present::complain);
+    }
+    let shows_silence = shows_silence(&command);
+    let exit = dispatch(command).unwrap_or_else(|error| {
+        exit::tell(&error);
+        exit::of_error(&error)
+    });
+    for silent in fathom_deadline::not_responding() {
+        if !shows_silence && !present::has_complained_about(&silent.what) {
+            present::complain(&silent.to_string());
+        }
+    }
+    exit.into()
+}
+
+/// Whether a command has what does not respond in its own output.
+fn shows_silence(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::UseTable(_)
+            | Command::Alarms(_)
+            | Command::Stack(_)
+            | Command::Watch(_)
+            | Command::Diagnose(_)
+            | Command::Doctor(_)
+    )
+}
+
+/// What is asked for: by the name of the program where it is a link named
+/// after another tool, else by its arguments.
+fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<clap::Error>> {
+    let mut arguments = arguments.peekable();
+    let program = arguments.peek().map(Path::new);
+    if program.and_then(Path::file_name) == Some(OsStr::new("fio")) {
+        return Ok(Command::Fio(command::fio::Fio {
+            arguments: arguments.skip(1).collect(),
+            as_fio: true,
+        }));
+    }
+    let arguments = arguments::join_switch_values(arguments);
+    let mut all = Cli::command();
+    let link = arguments::command_of_link(&arguments);
+    let word = link.or_else(|| arguments.get(1).and_then(|word| word.to_str()));
+    // Its own flags are made when it is the one; those of a group of commands are
+    // made with what each of them is for.
+    let one = |name: &str| match all.find_subcommand(name) {
+        Some(found) => name != "help" && !found.has_subcommands(),
+        None => name == "--version",
+    };
+    if !word.is_some_and(one) {
+        all.build();
+    }
+    let mut arguments = arguments;
+    if let Some(name) = link {
+        // Help and usage then show the name that was typed.
+        all = all.bin_name("");
+        arguments.insert(1, name.into());
+    }
+    let matches = all.try_get_matches_from(arguments)?;
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => {
+            if cli.force {
+                present::allow_overwriting();
+            }
+            Ok(cli.command)
+        }
+        Err(error) => Err(Box::new(error.format(&mut Cli::command()))),
+    }
+}
+
+/// Whether no argument has characters that a terminal obeys: a message with
+/// colours repeats them as they are.
+fn are_printable() -> bool {
+    let printable = |text: &str| printable::one_line(text) == text;
+    std::env::args_os().all(|argument| printable(&argument.to_string_lossy()))
+}
+
+/// Shows what the parser of arguments says: help on standard output, a mistake
+/// on standard error, without the secrets that it may repeat.
+fn told(error: &clap::Error) -> ExitCode {
+    let text = error.render();
+    if !error.use_stderr() {
+        let text = match present::use_color(Color::Auto, &std::io::stdout()) {
+            true => text.ansi().to_string(),
+            false => text.to_string(),
+        };
+        return match present::write_stdout(&text) {
+            Ok(()) => Exit::Success.into(),
+            Err(error) => {
+                exit::tell(&error);
+                exit::of_error(&error).into()
+            }
+        };
+    }
+    if present::use_color(Color::Auto, &std::io::stderr()) && are_printable() {
+        present::write_styled_stderr(&text.ansi().to_string());
+    } else {
+        present::write_stderr(&text.to_string());
+    }
+    Exit::Usage.into()
+}
+
+fn dispatch(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Quick(quick) => command::quick::run(*quick),
+        Command::Io(io) => command::io::run(*io),
+        Command::Meta(meta) => command::meta::run(*meta),
+        Command::S3(s3) => command::s3::run(*s3),
+        Command::Gluster(command) => command::gluster::run(&command),
+        Command::Enumerate(command) => command::enumerate::run(*command),
+        Command::Smallfile(command) => command::smallfile::run(&command),
+        Command::Gosbench(command) => command::gosbench::run(&command),
+        Command::Disks(disks) => command::disks::run(*disks),
+        Command::AtIoIops(command) => command::at_io_iops::run(*command),
+        Command::AtIoParallel(command) => command::at_io_parallel::run(*command),
+        Command::Ping(ping) => command::ping::run(*ping),
+        Command::Net(net) => command::net::run(*net),
+        Command::Size(size) => command::size::run(&size),
+        Command::Run(run) => command::run::run(*run),
+        Command::Scale(scale) => command::scale::run(*scale),
+        Command::Agent(agent) => command::agent::run(*agent),
+        Command::Fleet(fleet) => command::fleet::run(fleet),
+        Command::Fio(fio) => command::fio::run(&fio),
+        Command::Ab(ab) => command::ab::run(*ab),
+        Command::Compare(compare) => command::compare::run(&compare),
+        Command::Crosscheck(args) => command::crosscheck::run(&args),
+        Command::Curve(curve) => command::curve::run(curve),
+        Command::Snia(snia) => command::snia::run(snia),
+        Command::Plan(plan) => command::plan::run(plan),
+        Command::Runs(runs) => command::runs::run(runs),
+        Command::Report(report) => command::report::run(&report),
+        Command::Judge(judge) => command::judge::run(&judge),
+        Command::Record(record) => command::record::run(&record),
+        Command::Watch(watch) => command::watch::run(&watch),
+        Command::Diagnose(diagnose) => command::diagnose::run(&diagnose),
+        Command::Stack(stack) => command::stack::run(&stack),
+        Command::UseTable(shown) => command::use_table::run(&shown),
+        Command::Alarms(alarms) => command::alarms::run(&alarms),
+        Command::Explain(explain) => command::explain::run(&explain),
+        Command::Doctor(doctor) => command::doctor::run(&doctor),
+        Command::Clean(clean) => command::clean::run(&clean),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut script);
+            present::write_stdout(&String::from_utf8_lossy(&script))?;
+            Ok(Exit::Success)
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            let mut all = Cli::command();
+            all.build();
+            clap_mangen::Man::new(all).render(&mut page)?;
+            present::write_stdout(&String::from_utf8_lossy(&page))?;
+            Ok(Exit::Success)
+        }
+    }
+}
