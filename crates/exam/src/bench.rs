@@ -23,15 +23,24 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Virtual rest of the drive between two trials.
 const REST_NS: u64 = SECOND_NS;
 
+/// Why a case could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CaseError {
+    #[error("{0}")]
+    Drive(#[from] fathom_drives::Error),
+    #[error("{0}")]
+    Load(#[from] fathom_engine::Error),
+}
+
 /// Runs the case and returns its record, or why it could not be carried out:
 /// a fault of the scenario.
-pub(crate) fn run(case: &Case, seed: u64) -> Result<RunRecord, String> {
+pub(crate) fn run(case: &Case, seed: u64) -> Result<RunRecord, CaseError> {
     run_and_ask(case, seed).map(|(record, _)| record)
 }
 
 /// The same, and what the drive says of itself afterwards.
-pub(crate) fn run_and_ask(case: &Case, seed: u64) -> Result<(RunRecord, Truth), String> {
-    let drive = open_drive(&case.drive, seed).map_err(|error| error.to_string())?;
+pub(crate) fn run_and_ask(case: &Case, seed: u64) -> Result<(RunRecord, Truth), CaseError> {
+    let drive = open_drive(&case.drive, seed)?;
     let (metered, meter) = Metered::new(drive);
     let drive = PersistentDrive::new(Box::new(metered));
     let mut rng = Rng::new(seed ^ 0x0B5E);
@@ -59,7 +68,7 @@ fn run_trial(
     drive: &PersistentDrive,
     meter: &Meter,
     rng: &mut Rng,
-) -> Result<TrialRecord, String> {
+) -> Result<TrialRecord, CaseError> {
     let born_ns = drive.age_ns();
     let (mut samples, mut end) = load(case, trial, seed + u64::from(index), drive)?;
     let busiest = samples.iter_mut().map(|sample| add_cpu(case, sample));
@@ -100,7 +109,7 @@ fn load(
     trial: &Trial,
     seed: u64,
     drive: &PersistentDrive,
-) -> Result<(Vec<Sample>, TrialEnd), String> {
+) -> Result<(Vec<Sample>, TrialEnd), CaseError> {
     let job = Job {
         workload: Workload {
             engine: EngineKind::Sim,
@@ -113,9 +122,9 @@ fn load(
         keep_files: false,
         file_prefix: "fathom-test".to_owned(),
     };
-    let mut prepared = prepare(&job, &mut NoHooks).map_err(|error| error.to_string())?;
+    let mut prepared = prepare(&job, &mut NoHooks)?;
     prepared.drive = Some(drive.clone());
-    let mut group = Group::start(&job, &prepared).map_err(|error| error.to_string())?;
+    let mut group = Group::start(&job, &prepared)?;
     group.go();
     let mut samples = Vec::new();
     while !group.is_finished() {

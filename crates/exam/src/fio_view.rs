@@ -37,7 +37,7 @@ const WHOLE_BLOCK: u64 = 128 << 10;
 
 /// How clearly something is to be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shown {
+pub enum Visibility {
     /// Nothing points at it.
     Not,
     /// In the lines below the first one, for whoever knows what to expect.
@@ -46,12 +46,12 @@ pub enum Shown {
     Plainly,
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for Visibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Shown::Plainly => "shown plainly",
-            Shown::ToAnExpert => "visible to an expert",
-            Shown::Not => "not shown",
+            Visibility::Plainly => "shown plainly",
+            Visibility::ToAnExpert => "visible to an expert",
+            Visibility::Not => "not shown",
         })
     }
 }
@@ -60,7 +60,7 @@ impl fmt::Display for Shown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sign {
     /// How clearly.
-    pub shown: Shown,
+    pub shown: Visibility,
     /// Where, in fio's own words for its lines.
     pub words: String,
 }
@@ -78,18 +78,22 @@ pub struct FioView {
 
 impl FioView {
     /// The clearest of the signs.
-    pub fn doubt(&self) -> Shown {
+    pub fn doubt(&self) -> Visibility {
         clearest(&self.signs)
     }
 
     /// The clearest of the hints.
-    pub fn limiter(&self) -> Shown {
+    pub fn limiter(&self) -> Visibility {
         clearest(&self.hints)
     }
 }
 
-fn clearest(signs: &[Sign]) -> Shown {
-    signs.iter().map(|s| s.shown).max().unwrap_or(Shown::Not)
+fn clearest(signs: &[Sign]) -> Visibility {
+    signs
+        .iter()
+        .map(|s| s.shown)
+        .max()
+        .unwrap_or(Visibility::Not)
 }
 
 /// The figures that fio prints of one job. `None` where it prints none.
@@ -128,13 +132,13 @@ impl Lines {
     pub(crate) fn signs(&self) -> Vec<Sign> {
         let mut signs = Vec::new();
         let mut plainly =
-            |holds: bool, words: &str| signs.extend(sign(holds, Shown::Plainly, words));
+            |holds: bool, words: &str| signs.extend(sign(holds, Visibility::Plainly, words));
         plainly(self.errors > 0, "err=");
         plainly(self.interrupted, "terminating on signal");
         plainly(self.refused, "refuses direct=1");
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let mut expert =
-            |holds: bool, words: &str| signs.extend(sign(holds, Shown::ToAnExpert, words));
+            |holds: bool, words: &str| signs.extend(sign(holds, Visibility::ToAnExpert, words));
         let spread = self.iops_stdev / self.iops.max(1e-9);
         expert(
             spread > SPREAD,
@@ -172,7 +176,7 @@ impl Lines {
     }
 }
 
-fn sign(holds: bool, shown: Shown, words: &str) -> Option<Sign> {
+fn sign(holds: bool, shown: Visibility, words: &str) -> Option<Sign> {
     holds.then(|| Sign {
         shown,
         words: words.to_owned(),
@@ -200,13 +204,13 @@ pub fn fio_view(record: &RunRecord) -> FioView {
     });
     view.signs.extend(sign(
         rates.len() > 1 && high > low * (1.0 + REPEAT),
-        Shown::ToAnExpert,
+        Visibility::ToAnExpert,
         "the runs differ",
     ));
     let rows = trials.iter().map(|(trial, _)| trial.spec.row).max();
     view.hints.extend(sign(
         rows > Some(0),
-        Shown::ToAnExpert,
+        Visibility::ToAnExpert,
         "two runs, compared by hand",
     ));
     let flat = trials
@@ -214,7 +218,7 @@ pub fn fio_view(record: &RunRecord) -> FioView {
         .is_some_and(|(_, lines)| lines.iops_stdev < 0.005 * lines.iops && is_round(lines.iops));
     view.hints.extend(sign(
         flat,
-        Shown::ToAnExpert,
+        Visibility::ToAnExpert,
         "iops stdev near 0 at a round number",
     ));
     view
@@ -301,7 +305,7 @@ fn spread(rates: &[f64]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lines, Shown, clearest};
+    use super::{Lines, Visibility, clearest};
 
     fn quiet() -> Lines {
         Lines {
@@ -319,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_quiet_job_raises_no_doubt() {
-        assert_eq!(clearest(&quiet().signs()), Shown::Not);
+        assert_eq!(clearest(&quiet().signs()), Visibility::Not);
     }
 
     #[test]
@@ -328,13 +332,13 @@ mod tests {
             errors: 3,
             ..quiet()
         };
-        assert_eq!(clearest(&failing.signs()), Shown::Plainly);
+        assert_eq!(clearest(&failing.signs()), Visibility::Plainly);
         let uneven = Lines {
             iops_stdev: 400.0,
             ..quiet()
         };
         let signs = uneven.signs();
-        assert_eq!(clearest(&signs), Shown::ToAnExpert);
+        assert_eq!(clearest(&signs), Visibility::ToAnExpert);
         assert_eq!(signs[0].words, "iops stdev 40 % of avg");
     }
 

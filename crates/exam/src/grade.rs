@@ -4,7 +4,7 @@ use fathom_model::judged::JudgedRun;
 use fathom_model::rng::{Rng, derive_seed};
 use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 
-use crate::bench;
+use crate::bench::{self, CaseError};
 use crate::case::{Case, Expected, Scenario};
 use crate::fio_view::{FioView, fio_view};
 use crate::scenarios::{self, Draw};
@@ -26,7 +26,7 @@ pub enum Grade {
 
 /// One case and what became of it.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct GradedCase {
     /// The scenario's name.
     pub scenario: &'static str,
     /// What a right judgement would have said.
@@ -53,7 +53,7 @@ pub struct Answer {
 #[derive(Debug, Clone, Default)]
 pub struct Paper {
     /// In the order of the scenarios.
-    pub answers: Vec<Answer>,
+    pub answers: Vec<GradedCase>,
     /// Cases that could not be carried out: faults of the exam itself.
     pub broken: Vec<String>,
 }
@@ -93,12 +93,12 @@ pub fn sit_some(seed: u64, repeats: u32, chosen: impl Fn(&str) -> bool) -> Paper
     paper
 }
 
-fn answer(scenario: &Scenario, seed: u64) -> Result<Answer, String> {
+fn answer(scenario: &Scenario, seed: u64) -> Result<GradedCase, CaseError> {
     let mut draw = Draw::new(Rng::new(seed));
     let case = (scenario.draw)(&mut draw);
     let record = bench::run(&case, seed)?;
     let judged = fathom_analysis::judge(&record);
-    Ok(Answer {
+    Ok(GradedCase {
         scenario: scenario.name,
         expected: scenario.expected.clone(),
         seed,

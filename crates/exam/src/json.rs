@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::case::Expected;
-use crate::fio_view::{Shown, Sign};
-use crate::grade::{Answer, Grade, Paper};
+use crate::fio_view::{Sign, Visibility};
+use crate::grade::{Grade, GradedCase, Paper};
 
 /// Right judgements below this share fail the exam.
 const LEAST_RIGHT: f64 = 0.95;
@@ -32,7 +32,7 @@ impl Paper {
     }
 }
 
-fn answer(answer: &Answer) -> Value {
+fn answer(answer: &GradedCase) -> Value {
     let truth = match answer.expected {
         Expected::Sound { .. } => "sound",
         Expected::Faulty { .. } => "faulty",
@@ -56,10 +56,10 @@ fn answer(answer: &Answer) -> Value {
 }
 
 fn signs(signs: &[Sign]) -> Vec<Value> {
-    let word = |shown: Shown| match shown {
-        Shown::Plainly => "plainly",
-        Shown::ToAnExpert => "expert",
-        Shown::Not => "not",
+    let word = |shown: Visibility| match shown {
+        Visibility::Plainly => "plainly",
+        Visibility::ToAnExpert => "expert",
+        Visibility::Not => "not",
     };
     signs
         .iter()

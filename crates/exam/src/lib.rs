@@ -12,6 +12,7 @@
 //! one must carry the right finding, and no wrong limiter.
 
 mod bench;
+pub mod blind;
 mod case;
 pub mod diagnosis;
 pub mod document;
@@ -26,6 +27,6 @@ mod table;
 pub mod truth;
 
 pub use case::{Case, Edit, Expected, Scenario, Trial};
-pub use grade::{Answer, Grade, Paper, sit, sit_some};
+pub use grade::{Grade, GradedCase, Paper, sit, sit_some};
 pub use host::Host;
 pub use scenarios::all;

@@ -162,6 +162,8 @@ impl Meter {
             _ => {
                 bin.flushes += 1;
                 bin.flush_time_ns += took_ns;
+                // The kernel counts it as the write that asked for it as well.
+                bin.queue_time_ns += took_ns;
             }
         }
     }

@@ -11,7 +11,7 @@ use fathom_model::verdict::Limiter;
 use fathom_model::workload::{Bounds, DataSet, OpMix, Workload};
 use fathom_stats::median::median;
 
-use crate::bench;
+use crate::bench::{self, CaseError};
 use crate::case::Case;
 use crate::scenarios::{Draw, random_reads, sequential};
 
@@ -83,7 +83,7 @@ pub fn held_against_truth(seed: u64, cases: u32) -> Vec<TruthRow> {
             match error_of(&quantity, derive_seed(seed, label(case))) {
                 Ok(Some(error)) => row.errors.push(error),
                 Ok(None) => row.without += 1,
-                Err(why) => row.broken.push(why),
+                Err(why) => row.broken.push(why.to_string()),
             }
         }
         row
@@ -91,7 +91,7 @@ pub fn held_against_truth(seed: u64, cases: u32) -> Vec<TruthRow> {
     .collect()
 }
 
-fn error_of(quantity: &Quantity, seed: u64) -> Result<Option<f64>, String> {
+fn error_of(quantity: &Quantity, seed: u64) -> Result<Option<f64>, CaseError> {
     let case = (quantity.draw)(&mut Draw::new(Rng::new(seed)));
     let (record, truth) = bench::run_and_ask(&case, seed)?;
     let judged = fathom_analysis::judge(&record);

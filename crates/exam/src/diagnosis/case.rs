@@ -44,7 +44,7 @@ impl Truth {
 
 /// What the applications use.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(super) enum CaseStorage {
     /// Nothing of the laboratory.
     Nowhere,
     /// A simulated drive as a block device.
@@ -74,7 +74,7 @@ pub(super) enum Place {
 /// What is set up.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
-    pub(super) place: Place,
+    pub(super) place: CaseStorage,
     pub(super) applications: Vec<Application>,
     /// Of `fathom diagnose`, beside `--for` and `--format`.
     pub(super) options: Vec<String>,

@@ -9,7 +9,7 @@ use fathom_lab::application::{Application, BlockIo, Operation};
 use fathom_model::diagnosis::{Answer, Shortage};
 use fathom_model::rng::{Rng, derive_seed};
 
-use super::case::{DiagnosisCase, Place, Setting, TARGET, Truth};
+use super::case::{CaseStorage, DiagnosisCase, Setting, TARGET, Truth};
 
 /// Size of every drive: what is written is kept in memory.
 const SIZE: &str = "size=64MiB";
@@ -102,11 +102,11 @@ fn paced(rng: &mut Rng, operation: Operation, threads: u32, per_second: u64) -> 
     }
 }
 
-fn drive(model: String, gives: f64) -> Place {
-    Place::Drive { model, gives }
+fn drive(model: String, gives: f64) -> CaseStorage {
+    CaseStorage::Drive { model, gives }
 }
 
-fn setting(place: Place, applications: Vec<Application>) -> Setting {
+fn setting(place: CaseStorage, applications: Vec<Application>) -> Setting {
     Setting {
         place,
         applications,
@@ -115,7 +115,7 @@ fn setting(place: Place, applications: Vec<Application>) -> Setting {
 }
 
 /// Something to do beside what is short, at the end of which no device is.
-fn a_little_io(rng: &mut Rng) -> (Place, Application) {
+fn a_little_io(rng: &mut Rng) -> (CaseStorage, Application) {
     let io = paced(rng, Operation::Read, 1, 30);
     let place = drive(
         format!("cloud?iops=5000,mibs=500,latency_us=500,{SIZE}"),
@@ -229,7 +229,7 @@ fn throttled(rng: &mut Rng) -> (String, Setting, Truth) {
     (
         figures,
         setting(
-            Place::Throttled { model, iops },
+            CaseStorage::Throttled { model, iops },
             vec![Application::BlockIo(io)],
         ),
         Truth::of(Answer::Yes, &[Shortage::VolumeCap]),
@@ -277,7 +277,7 @@ fn swapping(rng: &mut Rng) -> (String, Setting, Truth) {
     };
     (
         format!("{mib} MiB out and back in"),
-        setting(Place::Swap(128 << 20), vec![touch]),
+        setting(CaseStorage::Swap(128 << 20), vec![touch]),
         Truth::of(Answer::No, &[Shortage::Memory]),
     )
 }
@@ -306,7 +306,7 @@ fn slow_link(rng: &mut Rng) -> (String, Setting, Truth) {
     io.active = vec![pick(rng, 8, 16) as u32];
     (
         format!("{mbit} Mbit/s, {delay_ms} ms each way"),
-        setting(Place::Mount(wire), vec![Application::BlockIo(io)]),
+        setting(CaseStorage::Mount(wire), vec![Application::BlockIo(io)]),
         Truth::of(Answer::No, &[Shortage::Network]),
     )
 }
@@ -320,7 +320,7 @@ fn file_lock(rng: &mut Rng) -> (String, Setting, Truth) {
     };
     (
         format!("{threads} threads, each keeps it for {hold_ms} ms"),
-        setting(Place::Folder, vec![lock]),
+        setting(CaseStorage::Folder, vec![lock]),
         Truth::of(Answer::No, &[Shortage::Lock]),
     )
 }
@@ -396,7 +396,7 @@ fn batches(rng: &mut Rng) -> (String, Setting, Truth) {
 fn idle(_: &mut Rng) -> (String, Setting, Truth) {
     (
         "nothing runs".to_owned(),
-        setting(Place::Nowhere, Vec::new()),
+        setting(CaseStorage::Nowhere, Vec::new()),
         Truth::of(Answer::No, &[Shortage::Nothing]),
     )
 }

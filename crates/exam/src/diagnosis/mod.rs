@@ -19,6 +19,7 @@ mod stage;
 
 pub use case::{DiagnosisCase, Truth};
 pub use disturbance::Disturbance;
+pub(crate) use disturbance::{Ticks, family_of, wait_for_quiet};
 pub use families::{draw, families};
 pub use paper::{CaseGrade, CaseResult, DiagnosisPaper};
 pub use sitting::{Attempt, Desk, Programs};

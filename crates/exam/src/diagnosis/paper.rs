@@ -122,14 +122,7 @@ impl CaseResult {
                 return Some(broken.clone());
             }
             let d = attempt.disturbance;
-            d.is_much().then(|| {
-                format!(
-                    "{:.0} % stolen, {:.0} % used by others, {:.1} of theirs in flight",
-                    100.0 * d.stolen,
-                    100.0 * d.others,
-                    d.in_flight
-                )
-            })
+            d.is_much().then(|| d.to_string())
         });
         let disturbed: Vec<String> = disturbed.collect();
         match (disturbed.is_empty(), self.attempts.len()) {

@@ -11,7 +11,7 @@ use fathom_model::diagnosis::{Answer, Diagnosis};
 use fathom_model::rng::derive_seed;
 use tempfile::TempDir;
 
-use super::case::{DiagnosisCase, Place};
+use super::case::{CaseStorage, DiagnosisCase};
 use super::disturbance::{Disturbance, Ticks, wait_for_quiet};
 use super::paper::{CaseGrade, CaseResult};
 use super::stage::Stage;
@@ -140,7 +140,7 @@ impl<'a> Desk<'a> {
             return Ok(None);
         };
         let mut disturbance = Ticks::now().since(&before);
-        if matches!(case.setting.place, Place::Swap(_)) {
+        if matches!(case.setting.place, CaseStorage::Swap(_)) {
             // The swap file is on such a device.
             disturbance.in_flight = 0.0;
         }
@@ -151,7 +151,7 @@ impl<'a> Desk<'a> {
             .map(|(now, before)| (now - before) as f64 / seconds);
         let broken = match (&case.setting.place, rate) {
             _ if stage.is_broken() => Some("an application ended by itself".to_owned()),
-            (Place::Drive { gives, .. }, Some(rate)) if rate < LEAST_GIVEN * gives => Some(
+            (CaseStorage::Drive { gives, .. }, Some(rate)) if rate < LEAST_GIVEN * gives => Some(
                 format!("the drive gave {rate:.0} operations/s of {gives:.0}"),
             ),
             _ => None,

@@ -7,7 +7,7 @@ use fathom_lab::application::Application;
 use fathom_lab::real::{LoopDevice, NetworkMount, SwapFile, Throttle, tool};
 use fathom_lab::{Description, Error, Options, SimulatedDrive};
 
-use super::case::{Place, Setting, TARGET};
+use super::case::{CaseStorage, Setting, TARGET};
 
 /// Size of a file on a network mount, kept in memory.
 const MOUNTED_BYTES: u64 = 64 << 20;
@@ -52,23 +52,23 @@ impl Stage {
             _swap: None,
         };
         let target = match &setting.place {
-            Place::Nowhere => PathBuf::new(),
-            Place::Folder => folder.join("file"),
-            Place::Drive { model, .. } => stage.device(folder, model, seed)?,
-            Place::Throttled { model, iops } => {
+            CaseStorage::Nowhere => PathBuf::new(),
+            CaseStorage::Folder => folder.join("file"),
+            CaseStorage::Drive { model, .. } => stage.device(folder, model, seed)?,
+            CaseStorage::Throttled { model, iops } => {
                 let path = stage.device(folder, model, seed)?;
                 let device = stage.loop_device.as_ref().map(LoopDevice::number);
                 let number = device.transpose()?.unwrap_or_default();
                 stage.throttle = Some(Throttle::iops(&number, *iops)?);
                 path
             }
-            Place::Mount(wire) => {
+            CaseStorage::Mount(wire) => {
                 let mount = NetworkMount::start(folder, MOUNTED_BYTES, *wire, seed)?;
                 let path = mount.path().to_owned();
                 stage._mount = Some(mount);
                 path
             }
-            Place::Swap(bytes) => {
+            CaseStorage::Swap(bytes) => {
                 stage._swap = Some(SwapFile::start(folder, *bytes)?);
                 PathBuf::new()
             }

@@ -3,9 +3,9 @@
 use fathom_model::verdict::Validity;
 
 use super::{RealPaper, percent, table};
-use crate::fio_view::Shown;
+use crate::fio_view::Visibility;
 use crate::grade::Grade;
-use crate::real::{Held, RealAnswer};
+use crate::real::{HeldFigure, RealAnswer};
 use crate::truth::TruthRow;
 
 fn yes(kept: bool) -> String {
@@ -70,7 +70,7 @@ the drive's own record of what it did, or the parameter that was set.
     )
 }
 
-fn held_row(answer: &RealAnswer, held: &Held) -> Vec<String> {
+fn held_row(answer: &RealAnswer, held: &HeldFigure) -> Vec<String> {
     let number = |value: f64| fathom_model::unit::count(value);
     let error = held.error();
     vec![
@@ -146,7 +146,7 @@ fn row(answer: &RealAnswer) -> Vec<String> {
         Some(view) => {
             let words: Vec<&str> = view.signs.iter().map(|s| s.words.as_str()).collect();
             let said = match view.doubt() {
-                Shown::Not => "not shown".to_owned(),
+                Visibility::Not => "not shown".to_owned(),
                 shown => format!("{shown}: {}", words.join("; ")),
             };
             (view.headline.clone(), said)

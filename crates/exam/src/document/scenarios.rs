@@ -2,59 +2,59 @@
 
 use super::{Setting, percent, table};
 use crate::case::Expected;
-use crate::fio_view::Shown;
-use crate::grade::{Answer, Grade, Paper};
+use crate::fio_view::Visibility;
+use crate::grade::{Grade, GradedCase, Paper};
 
 /// What a scenario is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ScenarioKind {
     Sound,
     Faulty,
     Limited,
 }
 
-fn kind(answer: &Answer) -> Kind {
+fn kind(answer: &GradedCase) -> ScenarioKind {
     match answer.expected {
-        Expected::Sound { .. } => Kind::Sound,
-        Expected::Faulty { .. } => Kind::Faulty,
-        Expected::Limited { .. } => Kind::Limited,
+        Expected::Sound { .. } => ScenarioKind::Sound,
+        Expected::Faulty { .. } => ScenarioKind::Faulty,
+        Expected::Limited { .. } => ScenarioKind::Limited,
     }
 }
 
 /// How clearly fio's output shows what is asked for.
-fn fio_shows(answer: &Answer) -> Shown {
+fn fio_shows(answer: &GradedCase) -> Visibility {
     match kind(answer) {
-        Kind::Limited => answer.fio.limiter(),
-        Kind::Sound | Kind::Faulty => answer.fio.doubt(),
+        ScenarioKind::Limited => answer.fio.limiter(),
+        ScenarioKind::Sound | ScenarioKind::Faulty => answer.fio.doubt(),
     }
 }
 
-fn share(answers: &[&Answer], is: impl Fn(&Answer) -> bool) -> String {
+fn share(answers: &[&GradedCase], is: impl Fn(&GradedCase) -> bool) -> String {
     let count = answers.iter().filter(|answer| is(answer)).count();
     let share = count as f64 / answers.len().max(1) as f64;
     format!("{count} of {} ({})", answers.len(), percent(share))
 }
 
 pub(super) fn in_short(paper: &Paper) -> String {
-    let of = |wanted: Kind| -> Vec<&Answer> {
+    let of = |wanted: ScenarioKind| -> Vec<&GradedCase> {
         let all = paper.answers.iter();
         all.filter(|answer| kind(answer) == wanted).collect()
     };
     let (all, sound, faulty) = (
         paper.answers.iter().collect::<Vec<_>>(),
-        of(Kind::Sound),
-        of(Kind::Faulty),
+        of(ScenarioKind::Sound),
+        of(ScenarioKind::Faulty),
     );
     let row = |what: &str, fathom: String, fio: String| vec![what.to_owned(), fathom, fio];
-    let right = |a: &Answer| a.grade == Grade::Right;
+    let right = |a: &GradedCase| a.grade == Grade::Right;
     let rows = [
         row(
             "faults found",
             share(&faulty, |a| a.grade != Grade::Missed),
             format!(
                 "plainly {}, to an expert another {}",
-                share(&faulty, |a| fio_shows(a) == Shown::Plainly),
-                share(&faulty, |a| fio_shows(a) == Shown::ToAnExpert)
+                share(&faulty, |a| fio_shows(a) == Visibility::Plainly),
+                share(&faulty, |a| fio_shows(a) == Visibility::ToAnExpert)
             ),
         ),
         row(
@@ -67,7 +67,7 @@ pub(super) fn in_short(paper: &Paper) -> String {
             share(&sound, |a| a.grade == Grade::Doubted),
             format!(
                 "by an expert {}",
-                share(&sound, |a| fio_shows(a) != Shown::Not)
+                share(&sound, |a| fio_shows(a) != Visibility::Not)
             ),
         ),
         row(
@@ -136,21 +136,21 @@ alarms. The spread is that of seconds; fio's own is of half seconds. Whoever ask
 }
 
 fn row(paper: &Paper, name: &str) -> Vec<String> {
-    let answers: Vec<&Answer> = paper
+    let answers: Vec<&GradedCase> = paper
         .answers
         .iter()
         .filter(|a| a.scenario == name)
         .collect();
-    let count = |is: &dyn Fn(&Answer) -> bool| match answers.iter().filter(|a| is(a)).count() {
+    let count = |is: &dyn Fn(&GradedCase) -> bool| match answers.iter().filter(|a| is(a)).count() {
         0 => "·".to_owned(),
         count => count.to_string(),
     };
-    let graded = |grade: Grade| count(&move |a: &Answer| a.grade == grade);
-    let shown = |shown: Shown| count(&move |a: &Answer| fio_shows(a) == shown);
+    let graded = |grade: Grade| count(&move |a: &GradedCase| a.grade == grade);
+    let shown = |shown: Visibility| count(&move |a: &GradedCase| fio_shows(a) == shown);
     let first = answers.first();
     let signs = first.map_or_else(Vec::new, |a| match kind(a) {
-        Kind::Limited => a.fio.hints.clone(),
-        Kind::Sound | Kind::Faulty => a.fio.signs.clone(),
+        ScenarioKind::Limited => a.fio.hints.clone(),
+        ScenarioKind::Sound | ScenarioKind::Faulty => a.fio.signs.clone(),
     });
     let words: Vec<String> = signs.into_iter().map(|sign| sign.words).collect();
     let mut cells = vec![name.to_owned()];
@@ -162,7 +162,7 @@ fn row(paper: &Paper, name: &str) -> Vec<String> {
         Grade::Misnamed,
     ];
     cells.extend(grades.map(graded));
-    cells.extend([Shown::Plainly, Shown::ToAnExpert, Shown::Not].map(shown));
+    cells.extend([Visibility::Plainly, Visibility::ToAnExpert, Visibility::Not].map(shown));
     cells.push(words.join("; "));
     cells
 }

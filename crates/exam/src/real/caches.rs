@@ -7,7 +7,7 @@ use fathom_lab::Error;
 use fathom_lab::real::FileSystem;
 use fathom_model::verdict::Limiter;
 
-use super::rig::{Load, Rig, fill, io_error};
+use super::rig::{Rig, RigLoad, fill, io_error};
 use super::{RealScenario, Seen, faulty, remarked};
 
 const MIB: u64 = 1 << 20;
@@ -41,7 +41,7 @@ pub(super) fn scenarios() -> Vec<RealScenario> {
     ]
 }
 
-fn both(rig: &Rig, target: &Path, load: &Load) -> Result<Seen, Error> {
+fn both(rig: &Rig, target: &Path, load: &RigLoad) -> Result<Seen, Error> {
     Ok(Seen {
         judged: rig.fathom(target, load)?,
         fio: rig.fio(target, load)?,
@@ -53,10 +53,10 @@ fn warm(rig: &Rig) -> Result<Seen, Error> {
     let path = rig.room()?.join("data");
     fill(&path, 64 * MIB)?;
     fs::read(&path).map_err(|source| io_error("read", &path, source))?;
-    let load = Load {
+    let load = RigLoad {
         buffered: true,
         depth: 1,
-        ..Load::READS
+        ..RigLoad::READS
     };
     both(rig, &path, &load)
 }
@@ -66,22 +66,22 @@ fn sparse(rig: &Rig) -> Result<Seen, Error> {
     fs::File::create(&path)
         .and_then(|file| file.set_len(256 * MIB))
         .map_err(|source| io_error("make", &path, source))?;
-    both(rig, &path, &Load::READS)
+    both(rig, &path, &RigLoad::READS)
 }
 
 fn tmpfs(rig: &Rig) -> Result<Seen, Error> {
     let memory = FileSystem::in_memory(&rig.room()?, 64 * MIB)?;
-    let load = Load {
+    let load = RigLoad {
         fathom: &["--size", "16m"],
         fio: &["--size=16m"],
-        ..Load::READS
+        ..RigLoad::READS
     };
     both(rig, memory.path(), &load)
 }
 
 fn compressing(rig: &Rig) -> Result<Seen, Error> {
     let compressing = FileSystem::compressing(&rig.room()?, 512 * MIB)?;
-    let load = Load {
+    let load = RigLoad {
         rw: "write",
         bs: "128k",
         fathom: &["--size", "128m", "--compress", "90"],
@@ -90,7 +90,7 @@ fn compressing(rig: &Rig) -> Result<Seen, Error> {
             "--buffer_compress_percentage=90",
             "--refill_buffers",
         ],
-        ..Load::READS
+        ..RigLoad::READS
     };
     both(rig, compressing.path(), &load)
 }
@@ -98,11 +98,11 @@ fn compressing(rig: &Rig) -> Result<Seen, Error> {
 fn nearly_full(rig: &Rig) -> Result<Seen, Error> {
     // The test file, and the 16 MiB that a preparation leaves free.
     let full = FileSystem::nearly_full(&rig.room()?, 512 * MIB, 30 * MIB)?;
-    let load = Load {
+    let load = RigLoad {
         rw: "randwrite",
         fathom: &["--size", "12m"],
         fio: &["--size=12m"],
-        ..Load::READS
+        ..RigLoad::READS
     };
     both(rig, full.path(), &load)
 }

@@ -6,8 +6,8 @@ use fathom_lab::Error;
 use fathom_lab::real::{Behind, Disturber, Faults, FaultyFile, LimitedFile, Limits, LoopDevice};
 use fathom_model::verdict::Limiter;
 
-use super::rig::{Load, Rig, while_changing};
-use super::{Held, RealScenario, Seen, faulty, remarked};
+use super::rig::{Rig, RigLoad, while_changing};
+use super::{HeldFigure, RealScenario, Seen, faulty, remarked};
 
 /// Threads that compete for each core.
 const HOGS: usize = 3;
@@ -37,11 +37,11 @@ fn errors(rig: &Rig) -> Result<Seen, Error> {
         read_delay: Duration::from_millis(1),
         ..Faults::default()
     };
-    let load = Load {
+    let load = RigLoad {
         depth: 1,
         fathom: &["--on-error", "continue"],
         fio: &["--continue_on_error=read"],
-        ..Load::READS
+        ..RigLoad::READS
     };
     let fail_for_a_moment = |faulty: &FaultyFile| {
         let _ = faulty.fail(true);
@@ -57,7 +57,7 @@ fn errors(rig: &Rig) -> Result<Seen, Error> {
     )?;
     let counts = measured.counts()?;
     let op = judged.rows.first().and_then(|row| row.ops.first());
-    let held = Held {
+    let held = HeldFigure {
         name: "operations, against the server's own count",
         measured: op.map(|op| op.ops as f64),
         truth: counts.get("read").copied().unwrap_or(0) as f64,
@@ -93,8 +93,8 @@ fn hogs(rig: &Rig) -> Result<Seen, Error> {
         .collect();
     let _hogs = hogs?;
     Ok(Seen {
-        judged: rig.fathom(device.path(), &Load::READS)?,
-        fio: rig.fio(device.path(), &Load::READS)?,
+        judged: rig.fathom(device.path(), &RigLoad::READS)?,
+        fio: rig.fio(device.path(), &RigLoad::READS)?,
         held: Vec::new(),
     })
 }
@@ -103,8 +103,8 @@ fn reader(rig: &Rig) -> Result<Seen, Error> {
     let (device, _file) = device(rig)?;
     let _reader = Disturber::reading(device.path(), 64 << 10)?;
     Ok(Seen {
-        judged: rig.fathom(device.path(), &Load::READS)?,
-        fio: rig.fio(device.path(), &Load::READS)?,
+        judged: rig.fathom(device.path(), &RigLoad::READS)?,
+        fio: rig.fio(device.path(), &RigLoad::READS)?,
         held: Vec::new(),
     })
 }

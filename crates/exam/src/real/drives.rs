@@ -7,8 +7,8 @@ use fathom_lab::{Description, Error, Options, SimulatedDrive, Truth};
 use fathom_model::judged::JudgedRun;
 use fathom_model::verdict::Limiter;
 
-use super::rig::{Load, Rig, fill, io_error};
-use super::{Held, RealScenario, Seen, rate, remarked, sound};
+use super::rig::{Rig, RigLoad, fill, io_error};
+use super::{HeldFigure, RealScenario, Seen, rate, remarked, sound};
 use crate::fio_view::FioView;
 use crate::truth::set_zone_ratio;
 
@@ -80,7 +80,7 @@ fn fathom_and_fio(
     rig: &Rig,
     model: &str,
     behind_loop: bool,
-    load: &Load,
+    load: &RigLoad,
 ) -> Result<(JudgedRun, Truth, Option<FioView>), Error> {
     let (judged, truth) = on_drive(rig, model, behind_loop, |path| rig.fathom(path, load))?;
     let (fio, _) = on_drive(rig, model, behind_loop, |path| rig.fio(path, load))?;
@@ -95,10 +95,10 @@ fn percentile(judged: &JudgedRun, percent: f64) -> Option<f64> {
 }
 
 /// IOPS, p50 and p99 beside what the drive gave.
-fn latencies(judged: &JudgedRun, truth: &Truth) -> Vec<Held> {
+fn latencies(judged: &JudgedRun, truth: &Truth) -> Vec<HeldFigure> {
     let given = truth.operations.get("read").map(|read| &read.delivered);
     let held = |name, measured, truth: Option<f64>, bar| {
-        truth.map(|truth| Held {
+        truth.map(|truth| HeldFigure {
             name,
             measured,
             truth,
@@ -126,12 +126,12 @@ fn latencies(judged: &JudgedRun, truth: &Truth) -> Vec<Held> {
 
 fn sound_drive(rig: &Rig, behind_loop: bool) -> Result<Seen, Error> {
     let model = "ssd?read_us=6000,tail=0.3,units=8,size=16MiB";
-    let load = Load {
+    let load = RigLoad {
         depth: 4,
         seconds: rig.seconds(20, 5),
         // A probe would be in the drive's record as well.
         fathom: &["--probe=0"],
-        ..Load::READS
+        ..RigLoad::READS
     };
     let (judged, truth, fio) = fathom_and_fio(rig, model, behind_loop, &load)?;
     Ok(Seen {
@@ -156,19 +156,19 @@ fn of_model(truth: &Truth) -> Option<fathom_drives::Truth> {
 fn slc(rig: &Rig) -> Result<Seen, Error> {
     // 240 MB at some 40 MB/s, then the drain alone.
     let model = "slc?write_mibs=40,cache=240000000,drain_mibs=8,units=8,size=2GiB";
-    let load = Load {
+    let load = RigLoad {
         rw: "write",
         bs: "256k",
         depth: 8,
         seconds: rig.seconds(30, 24),
         fathom: &["--destructive", "--probe=0"],
-        ..Load::READS
+        ..RigLoad::READS
     };
     let (judged, truth, fio) = fathom_and_fio(rig, model, true, &load)?;
     let steadiness = judged.trials.first().and_then(|t| t.steadiness.as_ref());
     let measured = steadiness.and_then(|s| s.burst_bytes).map(|b| b as f64);
     let given = of_model(&truth).and_then(|t| t.inside.cliff_at_bytes);
-    let held = given.map(|given| Held {
+    let held = given.map(|given| HeldFigure {
         name: "end of the SLC cache, bytes",
         measured,
         truth: given as f64,
@@ -193,7 +193,7 @@ fn zones(rig: &Rig) -> Result<Seen, Error> {
     let steadiness = judged.trials.first().and_then(|t| t.steadiness.as_ref());
     let measured = steadiness.and_then(|s| s.zones.as_ref()?.outer_over_inner.value);
     let given = of_model(&truth).and_then(|t| set_zone_ratio(&t.expected.zones, t.capacity_bytes));
-    let held = given.map(|truth| Held {
+    let held = given.map(|truth| HeldFigure {
         name: "outer over inner tracks",
         measured,
         truth,
@@ -206,17 +206,17 @@ fn zones(rig: &Rig) -> Result<Seen, Error> {
     })
 }
 
-const ONE_PASS_LONG: Load = Load {
+const ONE_PASS_LONG: RigLoad = RigLoad {
     rw: "read",
     // Small against what a second moves, so that whole blocks bend no second.
     bs: "128k",
     depth: 2,
     seconds: None,
     fathom: &["--io-size", "1g", "--probe=0"],
-    ..Load::READS
+    ..RigLoad::READS
 };
 
-const ONE_PASS_SHORT: Load = Load {
+const ONE_PASS_SHORT: RigLoad = RigLoad {
     fathom: &["--io-size", "128m", "--probe=0"],
     ..ONE_PASS_LONG
 };

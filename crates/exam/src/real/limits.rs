@@ -6,8 +6,8 @@ use fathom_lab::Error;
 use fathom_lab::real::{Behind, LimitedFile, Limits, LoopDevice, Throttle};
 use fathom_model::verdict::Limiter;
 
-use super::rig::{Load, Rig, fill, while_changing};
-use super::{Held, RealScenario, Seen, rate, remarked, sound};
+use super::rig::{Rig, RigLoad, fill, while_changing};
+use super::{HeldFigure, RealScenario, Seen, rate, remarked, sound};
 
 const BYTES: u64 = 16 << 20;
 const CAP: u64 = 500;
@@ -50,14 +50,14 @@ fn limited_device(rig: &Rig, wanted: Limits) -> Result<(LoopDevice, LimitedFile)
 
 fn capped(rig: &Rig) -> Result<Seen, Error> {
     let (device, _file) = limited_device(rig, limits(CAP))?;
-    let load = Load {
+    let load = RigLoad {
         depth: 16,
         seconds: rig.seconds(22, 6),
         fathom: &["--probe=0"],
-        ..Load::READS
+        ..RigLoad::READS
     };
     let judged = rig.fathom(device.path(), &load)?;
-    let held = Held {
+    let held = HeldFigure {
         name: "cap of a device, IOPS",
         measured: rate(&judged),
         truth: CAP as f64,
@@ -72,11 +72,11 @@ fn capped(rig: &Rig) -> Result<Seen, Error> {
 
 fn lowered(rig: &Rig) -> Result<Seen, Error> {
     let (device, file) = limited_device(rig, limits(1_000))?;
-    let load = Load {
+    let load = RigLoad {
         depth: 16,
         seconds: Some(24),
         fathom: &["--probe=0"],
-        ..Load::READS
+        ..RigLoad::READS
     };
     let after = Duration::from_secs(12);
     let lower = || {
@@ -96,15 +96,15 @@ fn lowered(rig: &Rig) -> Result<Seen, Error> {
 fn throttled(rig: &Rig) -> Result<Seen, Error> {
     let (device, _file) = limited_device(rig, Limits::default())?;
     let throttle = Throttle::iops(&device.number()?, CAP)?;
-    let load = Load {
+    let load = RigLoad {
         depth: 16,
         seconds: rig.seconds(22, 6),
         // The throttle lets its first slice of time pass at once.
         fathom: &["--probe=0", "--warmup=1s"],
-        ..Load::READS
+        ..RigLoad::READS
     };
     let judged = rig.fathom_within(Some(&throttle), device.path(), &load)?;
-    let held = Held {
+    let held = HeldFigure {
         name: "throttle of a control group, IOPS",
         measured: rate(&judged),
         truth: CAP as f64,

@@ -35,12 +35,12 @@ pub struct RealScenario {
 pub(crate) struct Seen {
     pub(crate) judged: JudgedRun,
     pub(crate) fio: Option<FioView>,
-    pub(crate) held: Vec<Held>,
+    pub(crate) held: Vec<HeldFigure>,
 }
 
 /// A figure beside its truth.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held {
+pub struct HeldFigure {
     /// Which.
     pub name: &'static str,
     /// What fathom said; `None` when it gave no figure.
@@ -51,7 +51,7 @@ pub struct Held {
     pub bar: f64,
 }
 
-impl Held {
+impl HeldFigure {
     /// Relative error.
     pub fn error(&self) -> Option<f64> {
         self.measured.map(|measured| measured / self.truth - 1.0)
@@ -76,7 +76,7 @@ pub struct RealAnswer {
     /// What fio said; `None` without fio.
     pub fio: Option<FioView>,
     /// Figures with a known truth.
-    pub held: Vec<Held>,
+    pub held: Vec<HeldFigure>,
 }
 
 /// Every real scenario.

@@ -32,7 +32,7 @@ pub struct Rig {
 
 /// One load, in words that both programs understand.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Load {
+pub(crate) struct RigLoad {
     pub(crate) rw: &'static str,
     pub(crate) bs: &'static str,
     pub(crate) depth: u32,
@@ -45,9 +45,9 @@ pub(crate) struct Load {
     pub(crate) fio: &'static [&'static str],
 }
 
-impl Load {
+impl RigLoad {
     /// Random direct reads of 4 KiB.
-    pub(crate) const READS: Load = Load {
+    pub(crate) const READS: RigLoad = RigLoad {
         rw: "randread",
         bs: "4k",
         depth: 4,
@@ -97,7 +97,7 @@ impl Rig {
     }
 
     /// Measures with fathom, as a user would call it.
-    pub(crate) fn fathom(&self, target: &Path, load: &Load) -> Result<JudgedRun, Error> {
+    pub(crate) fn fathom(&self, target: &Path, load: &RigLoad) -> Result<JudgedRun, Error> {
         self.fathom_within(None, target, load)
     }
 
@@ -106,7 +106,7 @@ impl Rig {
         &self,
         throttle: Option<&Throttle>,
         target: &Path,
-        load: &Load,
+        load: &RigLoad,
     ) -> Result<JudgedRun, Error> {
         let mut command = command(throttle, &self.fathom);
         command.arg("io").arg(target);
@@ -127,7 +127,7 @@ impl Rig {
     }
 
     /// Measures with fio; `None` when there is none.
-    pub(crate) fn fio(&self, target: &Path, load: &Load) -> Result<Option<FioView>, Error> {
+    pub(crate) fn fio(&self, target: &Path, load: &RigLoad) -> Result<Option<FioView>, Error> {
         self.fio_within(None, target, load)
     }
 
@@ -136,7 +136,7 @@ impl Rig {
         &self,
         throttle: Option<&Throttle>,
         target: &Path,
-        load: &Load,
+        load: &RigLoad,
     ) -> Result<Option<FioView>, Error> {
         let Some(fio) = &self.fio else {
             return Ok(None);
@@ -266,7 +266,7 @@ pub(crate) fn while_changing<T>(
 }
 
 /// fio's JSON as its reader sees it. It writes its complaints before it.
-fn view(text: &str, complaint: &str, load: &Load) -> FioView {
+fn view(text: &str, complaint: &str, load: &RigLoad) -> FioView {
     let json = text.find('{').map_or("", |start| &text[start..]);
     let Ok(json) = serde_json::from_str::<Value>(json) else {
         let refused = Lines {
@@ -289,7 +289,7 @@ fn view(text: &str, complaint: &str, load: &Load) -> FioView {
     }
 }
 
-fn lines(json: &Value, load: &Load) -> Lines {
+fn lines(json: &Value, load: &RigLoad) -> Lines {
     let job = &json["jobs"][0];
     let data = match job["write"]["total_ios"].as_u64() {
         Some(0) | None => &job["read"],
