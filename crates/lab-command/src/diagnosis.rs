@@ -67,11 +67,11 @@ pub(crate) struct DiagnosisExam {
     fathom: Option<PathBuf>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    format: Format,
+    format: ExamFormat,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExamFormat {
     /// Each case as it ends, then the score.
     #[default]
     Text,
@@ -114,7 +114,7 @@ pub(crate) fn sit(exam: &DiagnosisExam) -> anyhow::Result<Exit> {
     let signals = Signals::listen().context("cannot listen for signals")?;
     let stopped = || signals.count() > 0;
     let programs = programs(exam.fathom.as_deref())?;
-    let folder = std::fs::canonicalize(&exam.folder)
+    let folder = fathom_deadline::paths::canonicalize(&exam.folder)
         .with_context(|| format!("cannot use {}", exam.folder.display()))?;
     let patience = Duration::from_nanos(exam.patience);
     let desk = Desk::new(&programs, &folder, patience, &stopped)
@@ -133,19 +133,19 @@ pub(crate) fn sit(exam: &DiagnosisExam) -> anyhow::Result<Exit> {
         };
         let line = format!("{result}\n");
         match exam.format {
-            Format::Text => write_stdout(&line)?,
-            Format::Json | Format::Markdown => write_stderr(&line),
+            ExamFormat::Text => write_stdout(&line)?,
+            ExamFormat::Json | ExamFormat::Markdown => write_stderr(&line),
         }
         paper.results.push(result);
     }
     drop(desk);
     match exam.format {
-        Format::Text => write_stdout(&paper.to_string())?,
-        Format::Json => {
+        ExamFormat::Text => write_stdout(&paper.to_string())?,
+        ExamFormat::Json => {
             let json = serde_json::to_string_pretty(&paper.to_json())?;
             write_stdout(&format!("{json}\n"))?;
         }
-        Format::Markdown => {
+        ExamFormat::Markdown => {
             let made = format!(
                 "{}, fathom {}, on {}",
                 jiff::Timestamp::now().strftime("%Y-%m-%d"),

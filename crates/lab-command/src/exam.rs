@@ -11,6 +11,7 @@ use fathom_exam::document::{Setting, markdown};
 use fathom_exam::real::Rig;
 use fathom_observe::Sysroot;
 
+use crate::blind::BlindOptions;
 use crate::programs::programs;
 
 /// Sit the exam: let fathom judge simulated systems whose truth is known.
@@ -27,7 +28,10 @@ Examples:
   fathom-lab exam --seed 7 --repeats 10
                                      Other parameters, ten cases each
   fathom-lab exam --scenario SLC     Only those with SLC in their name
-  fathom-lab exam --json | jq '.answers[] | select(.grade != \"right\")'")]
+  fathom-lab exam --json | jq '.answers[] | select(.grade != \"right\")'
+  fathom-lab exam --blind batch.toml --keep result.json
+                                     Cases that somebody else wrote, on this host
+  fathom-lab exam --page result.json Their page")]
 pub(crate) struct Exam {
     /// Seed from which the cases are drawn.
     #[arg(long, default_value_t = 1)]
@@ -41,6 +45,8 @@ pub(crate) struct Exam {
     /// Print JSON (schema fathom.exam/1) and nothing else on standard output.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    blind: BlindOptions,
 }
 
 /// Print docs/evidence/accuracy.md: every figure about fathom's own accuracy.
@@ -76,6 +82,9 @@ pub(crate) struct Accuracy {
 }
 
 pub(crate) fn sit(exam: &Exam) -> anyhow::Result<Exit> {
+    if let Some(done) = exam.blind.carry_out(exam.json) {
+        return done;
+    }
     let paper = fathom_exam::sit_some(exam.seed, exam.repeats, |name| {
         name.contains(&exam.scenario)
     });
@@ -114,7 +123,7 @@ pub(crate) fn accuracy(accuracy: &Accuracy) -> anyhow::Result<Exit> {
 
 fn rig(accuracy: &Accuracy) -> anyhow::Result<Rig> {
     let programs = programs(accuracy.fathom.as_deref())?;
-    let folder = std::fs::canonicalize(&accuracy.folder)
+    let folder = fathom_deadline::paths::canonicalize(&accuracy.folder)
         .with_context(|| format!("cannot use {}", accuracy.folder.display()))?;
     Rig::new(&programs.fathom, &folder, !accuracy.quick)
         .with_context(|| format!("cannot make a folder in {}", folder.display()))

@@ -1,6 +1,7 @@
 //! The `fathom-lab` command: drives, links and stores whose truth is known, and
 //! the exams that are sat on them. It is not part of the product.
 
+mod blind;
 mod child;
 mod diagnosis;
 mod drive;
@@ -62,12 +63,19 @@ fn main() -> ExitCode {
     speak_as("fathom-lab");
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // A closed pipe (`| head`) counts as success.
+        Err(error) if error.use_stderr() => {
+            // Nowhere is left to complain when standard error is gone.
             let _ = error.print();
-            return match error.use_stderr() {
-                true => Exit::Usage.into(),
-                false => Exit::Success.into(),
+            return Exit::Usage.into();
+        }
+        Err(help) => {
+            let written = write_stdout(&help.render().to_string());
+            return match written {
+                Ok(()) => Exit::Success.into(),
+                Err(error) => {
+                    complain(&format!("{error:#}"));
+                    Exit::Failure.into()
+                }
             };
         }
     };

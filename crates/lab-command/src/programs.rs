@@ -14,7 +14,7 @@ pub(crate) fn programs(fathom: Option<&Path>) -> anyhow::Result<Programs> {
     let laboratory = std::env::current_exe().context("cannot find this program")?;
     let fathom = match fathom {
         // Calls of it are made from other folders.
-        Some(named) => std::fs::canonicalize(named)
+        Some(named) => fathom_deadline::paths::canonicalize(named)
             .with_context(|| format!("cannot use {}", named.display()))?,
         None => laboratory.with_file_name("fathom"),
     };

@@ -21,7 +21,9 @@ use crate::signals::{LOOK, Signals};
 /// script makes some requests slow or fail: METHOD:ACTION@EVERY, where METHOD
 /// is GET, PUT, HEAD, DELETE, POST or LIST, and ACTION is delay=20ms, a status,
 /// close, truncate, corrupt, hang=5s, drip=100ms, pretend (removals are confirmed
-/// and not done), or what is wrong with listings, such as ignore-prefix or
+/// and not done), forget (what is put is confirmed and not kept), shorten (half of
+/// it is kept), other-range and whole-object (instead of the part that was asked
+/// for), no-tag, or what is wrong with listings, such as ignore-prefix or
 /// endless (docs/guide/objects.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -74,7 +76,7 @@ pub(crate) fn serve(store: &Store) -> anyhow::Result<Exit> {
     let script = match Script::parse(&store.script) {
         Ok(script) => script,
         Err(message) => {
-            complain(&message);
+            complain(&message.to_string());
             return Ok(Exit::Usage);
         }
     };
