@@ -73,7 +73,7 @@ impl Options {
 
 /// A mounted drive. Dropping it unmounts.
 pub struct SimulatedDrive {
-    facts: Arc<Facts>,
+    facts: Arc<DriveFacts>,
     session: Option<BackgroundSession>,
     clerk: Option<JoinHandle<()>>,
     at: PathBuf,
@@ -81,7 +81,7 @@ pub struct SimulatedDrive {
 }
 
 /// What the truth is written from.
-struct Facts {
+struct DriveFacts {
     description: Description,
     intake: Arc<Intake>,
 }
@@ -113,7 +113,7 @@ impl SimulatedDrive {
             Arc::clone(&delivery),
             options.hang,
         ));
-        let facts = Arc::new(Facts {
+        let facts = Arc::new(DriveFacts {
             description: description.clone(),
             intake: Arc::clone(&intake),
         });
@@ -201,7 +201,7 @@ impl Drop for SimulatedDrive {
     }
 }
 
-impl Facts {
+impl DriveFacts {
     fn truth(&self) -> Truth {
         let intake = &self.intake;
         let drive = intake.model_truth();

@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::Error;
 use crate::punctual::{Priority, be_punctual};
 pub use wire::Wire;
-use wire::{Fate, Way};
+use wire::{FrameFate, WireDirection};
 
 /// Larger than any frame.
 const FRAME_BYTES: usize = 65_536 + 64;
@@ -51,7 +51,7 @@ pub struct WayTruth {
 }
 
 #[derive(Debug, Default)]
-struct Counters {
+struct WireCounters {
     frames: AtomicU64,
     bytes: AtomicU64,
     lost: AtomicU64,
@@ -59,7 +59,7 @@ struct Counters {
     late: AtomicU64,
 }
 
-impl Counters {
+impl WireCounters {
     fn truth(&self) -> WayTruth {
         WayTruth {
             frames: self.frames.load(Relaxed),
@@ -75,7 +75,7 @@ impl Counters {
 #[derive(Debug)]
 pub struct SimulatedLink {
     over: Arc<AtomicBool>,
-    ways: Vec<Arc<Counters>>,
+    ways: Vec<Arc<WireCounters>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -103,7 +103,7 @@ impl SimulatedLink {
             let carrier = Carrier {
                 from: Arc::clone(&ends[number]),
                 to: Arc::clone(&ends[1 - number]),
-                way: Way::new(wire, seed.wrapping_mul(2).wrapping_add(number as u64)),
+                way: WireDirection::new(wire, seed.wrapping_mul(2).wrapping_add(number as u64)),
                 counters: Arc::clone(counters),
                 over: Arc::clone(&link.over),
                 origin: Instant::now(),
@@ -138,8 +138,8 @@ impl Drop for SimulatedLink {
 struct Carrier {
     from: Arc<File>,
     to: Arc<File>,
-    way: Way,
-    counters: Arc<Counters>,
+    way: WireDirection,
+    counters: Arc<WireCounters>,
     over: Arc<AtomicBool>,
     origin: Instant,
     /// In the order of arrival, which is that of sending.
@@ -183,14 +183,14 @@ impl Carrier {
             };
             let now_ns = self.now_ns();
             match self.way.fate(now_ns, bytes as u64) {
-                Fate::Arrives(at_ns) if self.on_the_way.len() < FRAMES_MAX => {
+                FrameFate::Arrives(at_ns) if self.on_the_way.len() < FRAMES_MAX => {
                     let mut kept = self.spare.pop().unwrap_or_default();
                     kept.clear();
                     kept.extend_from_slice(&frame[..bytes]);
                     self.on_the_way.push_back((at_ns, kept));
                 }
-                Fate::Lost => _ = self.counters.lost.fetch_add(1, Relaxed),
-                Fate::Arrives(_) | Fate::Dropped => {
+                FrameFate::Lost => _ = self.counters.lost.fetch_add(1, Relaxed),
+                FrameFate::Arrives(_) | FrameFate::Dropped => {
                     _ = self.counters.dropped.fetch_add(1, Relaxed);
                 }
             }
