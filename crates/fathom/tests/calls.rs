@@ -33,7 +33,6 @@ const BANNED: &[Banned] = &[
         allowed: &[
             ("deadline", 3),
             ("drives", 1),
-            ("fathom", 1),
             ("lab", 4),
             ("observe", 1),
             ("store", 4),
@@ -60,12 +59,7 @@ const BANNED: &[Banned] = &[
     Banned {
         call: "fs::canonicalize(",
         instead: AT_PATHS,
-        allowed: &[
-            ("deadline", 3),
-            ("engine", 2),
-            ("lab-command", 3),
-            ("observe", 2),
-        ],
+        allowed: &[("deadline", 3), ("engine", 2), ("observe", 2)],
     },
     Banned {
         call: "Path::is_dir",
@@ -108,7 +102,17 @@ const AT_PATHS: &str = "the call of that name in fathom_deadline::paths: a mount
 /// Rooms of pure functions and plain types: the same input, the same answer.
 /// What depends on the moment is given to them.
 const PURE: &[&str] = &[
-    "analysis", "diagnose", "drives", "model", "plan", "report", "rules", "stats",
+    "analysis", "diagnose", "drives", "model", "plan", "report", "rules", "stats", "studies",
+];
+
+/// What studies answer. Formats print the view that a study makes of it.
+const ANSWERS: &[&str] = &[
+    "crosscheck",
+    "curve",
+    "disks",
+    "enumeration",
+    "scale",
+    "snia",
 ];
 
 /// What looks at a clock, or waits.
@@ -207,6 +211,20 @@ fn rooms_of_pure_functions_look_at_no_clock() {
         assert!(
             found.is_empty(),
             "{name} looks at a clock; let its caller say the time:\n{}",
+            found.join("\n")
+        );
+    }
+}
+
+#[test]
+fn formats_know_no_study() {
+    for answer in ANSWERS {
+        let types = format!("fathom_model::{answer}");
+        let field = format!("run.{answer}");
+        let found = places("report", &[&types, &field]);
+        assert!(
+            found.is_empty(),
+            "a format knows of {answer}; print the view of its study:\n{}",
             found.join("\n")
         );
     }

@@ -31,9 +31,13 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-compat", 3),
     ("fathom-report", 3),
     ("fathom-exam", 4),
+    ("fathom-documents", 4),
+    ("fathom-screen", 4),
     ("fathom-studies", 4),
+    ("fathom-runs", 5),
     ("fathom-lab-command", 5),
-    ("fathom", 5),
+    ("fathom-command", 6),
+    ("fathom", 7),
 ];
 
 /// Rooms that a floor would allow, but their purpose does not.

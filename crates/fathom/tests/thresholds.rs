@@ -24,96 +24,51 @@ const DECIDING: [&str; 4] = [
 ];
 
 /// Numbers that judge nothing: units and sizes of formats, bounds of memory, of
-/// searches and of what is printed, seeds, inputs of simulations, and the loads
-/// that a study's plan asks for.
+/// searches and of what is printed, seeds and inputs of simulations.
 const NO_DECISION: &[(&str, &[&str])] = &[
     ("crates/analysis/src/accuracy.rs", &["BLOCK_BYTES", "LEVEL"]),
     (
         "crates/analysis/src/charts.rs",
         &["CELLS_PER_DECADE", "MOST_COLUMNS", "MOST_ROWS"],
     ),
-    ("crates/analysis/src/checks/commits.rs", &["PAGE_BYTES"]),
     ("crates/analysis/src/checks/company.rs", &["NAMED"]),
-    ("crates/analysis/src/checks/write_path.rs", &["PAGE_BYTES"]),
-    ("crates/analysis/src/comparison/decide.rs", &["MOST_UNITS"]),
     ("crates/analysis/src/comparison/difference.rs", &["MOST"]),
-    ("crates/analysis/src/comparison/effect.rs", &["ROUNDING"]),
     ("crates/analysis/src/comparison/paired.rs", &["FLIP_SEED"]),
     ("crates/analysis/src/comparison/standing.rs", &["NAMED"]),
     (
         "crates/analysis/src/coverage.rs",
         &["LEVEL", "MEDIAN_NS", "VARIATION", "WITHIN"],
     ),
-    ("crates/analysis/src/crosscheck/decide.rs", &["MOST_PAIRS"]),
     ("crates/analysis/src/fleet/alike.rs", &["NAMED"]),
     ("crates/analysis/src/fold.rs", &["MOST_LABELS"]),
     ("crates/analysis/src/set_sum.rs", &["NAMED", "SECOND_NS"]),
     (
         "crates/analysis/src/statistics/cells.rs",
-        &["BOOTSTRAP_SEED", "LOGIT_STEP", "MAX_GROUPS", "RESAMPLES"],
+        &["BOOTSTRAP_SEED"],
     ),
-    ("crates/analysis/src/statistics/ratio.rs", &["MOST"]),
     (
         "crates/analysis/src/steadiness/words.rs",
         &["MOST_LEVELS", "SMALL_BLOCK_BYTES"],
     ),
-    ("crates/analysis/src/steadiness/zones.rs", &["ZONES"]),
     ("crates/diagnose/src/alarm/service.rs", &["LINES_MAX"]),
     ("crates/diagnose/src/anonymous.rs", &["DATE_DIGITS"]),
-    ("crates/diagnose/src/causal.rs", &["MOST_LINES"]),
     ("crates/diagnose/src/cluster/anonymous.rs", &["VALUES_MAX"]),
     ("crates/diagnose/src/cluster/ceph.rs", &["OSDS_MAX"]),
     (
         "crates/diagnose/src/cluster/ceph_operations.rs",
         &["EVENTS_MAX", "OPERATIONS_MAX"],
     ),
-    (
-        "crates/diagnose/src/cluster/ceph_readings.rs",
-        &["SINCE_START_SECONDS"],
-    ),
     ("crates/diagnose/src/decide/evidence.rs", &["MOST_NAMED"]),
-    ("crates/diagnose/src/load.rs", &["UNKNOWN_SECONDS"]),
     ("crates/diagnose/src/recording.rs", &["MOST_VALUES_BYTES"]),
     (
         "crates/diagnose/src/stack/landing.rs",
         &["DEPTH_MAX", "WAYS_MAX"],
     ),
-    ("crates/diagnose/src/stack/layers.rs", &["PAGE_BYTES"]),
     ("crates/diagnose/src/who.rs", &["MOST_LINES"]),
-    (
-        "crates/studies/src/disks/plan.rs",
-        &[
-            "HDD_DEPTH",
-            "MIB",
-            "SSD_DEPTH",
-            "WORKERS_MAX",
-            "WRITES_PER_FLUSH",
-        ],
-    ),
-    ("crates/studies/src/disks/schedule.rs", &["OVERHEAD_NS"]),
-    (
-        "crates/studies/src/enumerate/plan.rs",
-        &["ENTRIES_LISTED", "PAGE_KEYS"],
-    ),
-    (
-        "crates/studies/src/enumerate/sizes.rs",
-        &["ENTRY_BYTES", "MOST_FILES", "MOST_KEYS", "SIZES_MAX"],
-    ),
-    (
-        "crates/studies/src/quick/plan.rs",
-        &[
-            "MAX_SIZE_BYTES",
-            "MIB",
-            "MIN_SIZE_BYTES",
-            "SUSTAINED_PASSES",
-        ],
-    ),
+    ("crates/studies/src/causal/judge.rs", &["MOST_LINES"]),
     ("crates/studies/src/scale/view.rs", &["PIECES"]),
+    ("crates/studies/src/snia/view/plot.rs", &["MOST_POINTS"]),
 ];
-
-/// Numbers that still wait for their row, by file. The list may only shrink: new
-/// ones belong into a table at once.
-const WAITING: &[(&str, usize)] = &[("crates/diagnose/src/alarm/crossed.rs", 2)];
 
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -231,8 +186,7 @@ fn numbers_that_decide_stand_in_the_tables() {
         rust_files(&root.join(folder), &mut files);
     }
     let allowed: BTreeMap<&str, &[&str]> = NO_DECISION.iter().copied().collect();
-    let waiting: BTreeMap<&str, usize> = WAITING.iter().copied().collect();
-    let (mut used, mut left) = (BTreeMap::new(), BTreeMap::new());
+    let mut used = BTreeMap::new();
     for path in files {
         let name = path.strip_prefix(&root).unwrap().to_string_lossy();
         if is_test_file(&name) {
@@ -243,9 +197,8 @@ fn numbers_that_decide_stand_in_the_tables() {
         let (known, new): (Vec<String>, Vec<String>) = found
             .into_iter()
             .partition(|constant| allowed.contains(&constant.as_str()));
-        let most = waiting.get(name.as_ref()).copied().unwrap_or(0);
         assert!(
-            new.len() <= most,
+            new.is_empty(),
             "{name} has {} as constants of its own: numbers that decide are parameters of a rule \
              in crates/rules/tables",
             new.join(", ")
@@ -253,17 +206,10 @@ fn numbers_that_decide_stand_in_the_tables() {
         if !known.is_empty() {
             used.insert(name.to_string(), known.len());
         }
-        if !new.is_empty() {
-            left.insert(name.to_string(), new.len());
-        }
     }
     let listed = |(name, names): &(&str, &[&str])| ((*name).to_owned(), names.len());
     let listed: BTreeMap<String, usize> = NO_DECISION.iter().map(listed).collect();
     assert_eq!(used, listed, "shorten NO_DECISION");
-    let waiting = WAITING
-        .iter()
-        .map(|(name, count)| ((*name).to_owned(), *count));
-    assert_eq!(left, waiting.collect(), "fewer wait: shorten WAITING");
 }
 
 #[test]

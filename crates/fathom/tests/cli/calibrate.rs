@@ -58,14 +58,15 @@ fn a_load_is_a_share_of_what_the_volume_gives() {
     );
     assert_eq!(found["answer"], "no");
 
-    // It is kept for later, by name, by `latest` and by its id.
+    // That of a simulated drive is no ceiling of another load.
     let id = calibration["run"].as_str().unwrap();
     for named in ["calibration", "latest", id] {
-        let later = diagnose(&bench, &["--ceiling", named, "--json"]).json();
-        assert_eq!(later["ceiling"], *ceiling, "{named}");
+        diagnose(&bench, &["--ceiling", named])
+            .expect_status(2)
+            .expect_in_stderr("a simulated drive is not a disk");
     }
     for format in ["text", "markdown", "html"] {
-        let shown = diagnose(&bench, &["--ceiling", "calibration", "--format", format]).stdout;
+        let shown = diagnose(&bench, &[volume, "--yes", "--format", format]).stdout;
         assert!(
             shown.contains("peaks at 240 of 1,000 IOPS"),
             "{format}: {shown}"

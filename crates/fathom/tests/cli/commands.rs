@@ -77,6 +77,25 @@ fn runs_are_listed_shown_exported_reported_and_removed() {
         "500",
     ]);
     let id = result["run"]["id"].as_str().unwrap();
+    let list = bench.fathom(["runs", "list", "--limit", "1"]);
+    assert!(list.stdout.contains(id) && !list.stdout.contains("there are more"));
+    bench
+        .fathom(["io", "null:", "--rw", "randwrite", "--number-ios", "500"])
+        .expect_status(0);
+    let list = bench.fathom(["runs", "list", "--limit", "1"]);
+    assert!(
+        list.stdout.contains("there are more: --limit"),
+        "{}",
+        list.stdout
+    );
+    let nothing = bench.fathom(["compare", "latest~1", "latest"]);
+    nothing.expect_status(9);
+    assert!(
+        nothing.stderr.contains("matched by label"),
+        "{}",
+        nothing.stderr
+    );
+    bench.fathom(["runs", "rm", "latest"]).expect_status(0);
     assert!(bench.fathom(["runs", "list"]).stdout.contains(id));
     let shown = bench.fathom(["runs", "show", "latest", "--json"]).json();
     assert_eq!(shown, result, "the store gives back what was shown");
@@ -173,4 +192,31 @@ fn a_report_goes_through_a_link_and_does_not_replace_it() {
             .unwrap()
             .contains("<html")
     );
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_a_failure_and_named() {
+    let bench = Bench::new();
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["io", "--help"],
+        &["record", "list"],
+        &["runs", "list"],
+        &["explain", "V01"],
+        &["snia", "iops", "sim:ssd", "--dry-run"],
+    ] {
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let mut command = bench.command(arguments);
+        let output = command.stdout(full).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
+        assert!(
+            stderr.contains("cannot write to standard output: No space left"),
+            "{arguments:?}: {stderr}"
+        );
+    }
 }

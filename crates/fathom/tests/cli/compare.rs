@@ -69,9 +69,13 @@ fn too_few_pairs_fail_only_a_gate_that_asks() {
     let bench = Bench::new();
     let args = ["sim:ssd?read_us=80", "sim:ssd?read_us=90", "--pairs", "4"];
     let (output, result) = simulated(&bench, &args);
-    output.expect_status(0);
+    output
+        .expect_status(0)
+        .expect_in_stderr("fewer than 6 decide nothing");
     assert_eq!(result["comparison"]["outcome"], "inconclusive");
-    assert!(finding(&result["comparison"], "V51").is_some());
+    let few = finding(&result["comparison"], "V51").expect("a finding");
+    assert!(few["remedy"].to_string().contains("--pairs 6"), "{few}");
+    assert!(!few["remedy"].to_string().contains("to its end"), "{few}");
     let args = [&args[..], &["--fail-on", "inconclusive,slower"]].concat();
     simulated(&bench, &args).0.expect_status(9);
 }
@@ -288,13 +292,36 @@ fn stored_runs_and_files_are_compared_with_their_differences() {
     );
     bench
         .fathom(["compare", "other.json,latest", "latest,latest~1"])
-        .expect_status(0);
+        .expect_status(1)
+        .expect_in_stderr("is on both sides ('other.json' and 'latest~1')");
+    let twice = ["compare", "latest~1,other.json", "latest,latest"];
+    let output = bench.fathom(twice.iter().chain(&["--json"]));
+    output
+        .expect_status(0)
+        .expect_in_stderr("'latest~1' and 'other.json' are the same run")
+        .expect_in_stderr("'latest' and 'latest' are the same run");
+    let once = bench.fathom(["compare", "latest~1", "latest", "--json"]);
+    assert_eq!(output.json(), once.json());
 
     fs::write(bench.path().join("odd.json"), "{}").unwrap();
     bench
         .fathom(["compare", "odd.json", "latest"])
         .expect_status(1)
         .expect_in_stderr("no result of fathom");
+}
+
+#[test]
+fn runs_without_a_row_in_common_end_with_a_status_of_their_own() {
+    let bench = Bench::new();
+    let io = |args: &[&str]| {
+        let args = ["io", "sim:ssd", "--runtime", "5s"].iter().chain(args);
+        bench.fathom(args).expect_status(0);
+    };
+    io(&["--rw", "randread", "--bs", "4k"]);
+    io(&["--rw", "write", "--bs", "1M"]);
+    let nothing = bench.fathom(["compare", "latest~1", "latest", "--json"]);
+    nothing.expect_status(9);
+    assert_eq!(nothing.json()["rows"].as_array().map(Vec::len), Some(0));
 }
 
 #[test]

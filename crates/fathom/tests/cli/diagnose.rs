@@ -20,6 +20,15 @@ fn diagnose(bench: &Bench, files: &[&str], flags: &[&str]) -> crate::bench::Outp
 }
 
 #[test]
+fn a_device_that_is_not_there_is_told_before_the_host_is_watched() {
+    let bench = Bench::new();
+    let refused = bench.fathom(["diagnose", "--for", "24h", "--disk", "no-such-disk"]);
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+    let told = "--disk no-such-disk: this host has ";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+}
+
+#[test]
 fn the_ticket_is_no_matter_of_the_disk() {
     let bench = Bench::new();
     let files = ["ticket.json", "test-load.json", "uptime.txt"];
@@ -118,6 +127,26 @@ fn wrong_calls_are_told() {
     );
 }
 
+/// The result of a simulated drive, as a run on an SSD of the host would have it.
+fn as_of_a_disk(bench: &Bench, args: &[&str]) -> String {
+    let (_, mut run) = bench.json(args.iter().copied());
+    let device = serde_json::json!({"name": "sda", "kind": "disk", "below": [],
+        "size_bytes": 1_u64 << 40, "facts": {}});
+    for list in ["rows", "trials"] {
+        for one in run[list].as_array_mut().unwrap() {
+            one["target"] = "/dev/sda".into();
+        }
+    }
+    for trial in run["trials"].as_array_mut().unwrap() {
+        trial["workload"]["engine"] = "uring".into();
+        trial["target_before"] = serde_json::json!({"target": "/dev/sda", "filesystem": null,
+            "devices": [device]});
+    }
+    let path = bench.path().join("disk.json");
+    std::fs::write(&path, run.to_string()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
 #[test]
 fn what_was_measured_is_a_ceiling() {
     let bench = Bench::new();
@@ -133,7 +162,7 @@ fn what_was_measured_is_a_ceiling() {
 
     // The article's volume, and the mix and the blocks of the ticket.
     let drive = "sim:ideal?latency_us=1000,parallel=1";
-    let args = [
+    let mixed = [
         "io",
         drive,
         "--rw",
@@ -142,11 +171,11 @@ fn what_was_measured_is_a_ceiling() {
         "83",
         "--bs",
         "4k",
+        "--runtime",
+        "60s",
     ];
-    bench
-        .fathom(args.iter().chain(&["--runtime", "60s"]))
-        .expect_status(0);
-    let found = diagnose(&bench, &["ticket.json"], &["--ceiling", "latest", "--json"]).json();
+    let disk = as_of_a_disk(&bench, &mixed);
+    let found = diagnose(&bench, &["ticket.json"], &["--ceiling", &disk, "--json"]).json();
     let ceiling = &found["ceiling"];
     assert_eq!(ceiling["comparable"], true, "{ceiling}");
     let share = ceiling["peak_share"].as_f64().unwrap();
@@ -155,7 +184,7 @@ fn what_was_measured_is_a_ceiling() {
     assert!(evidence.contains("peaks at 240 of"), "{evidence}");
 
     // Another workload is shown, and judges nothing.
-    let args = [
+    let large = [
         "io",
         drive,
         "--rw",
@@ -165,14 +194,51 @@ fn what_was_measured_is_a_ceiling() {
         "--runtime",
         "60s",
     ];
-    bench.fathom(args).expect_status(0);
-    let found = diagnose(&bench, &["ticket.json"], &["--ceiling", "latest", "--json"]).json();
+    let disk = as_of_a_disk(&bench, &large);
+    let found = diagnose(&bench, &["ticket.json"], &["--ceiling", &disk, "--json"]).json();
     assert_eq!(found["ceiling"]["comparable"], false);
     let remarks = found["remarks"].to_string();
     assert!(remarks.contains("judges nothing"), "{remarks}");
     diagnose(&bench, &["ticket.json"], &["--ceiling", "nothing"])
         .expect_status(2)
         .expect_in_stderr("no such file");
+}
+
+#[test]
+fn what_measured_no_disk_is_no_ceiling_and_sizes_no_node() {
+    let bench = Bench::new();
+    for (target, why) in [("null:", "null target"), ("sim:ssd", "simulated drive")] {
+        let args = ["io", target, "--rw", "randread", "--runtime", "5s"];
+        bench.fathom(args);
+        diagnose(&bench, &["ticket.json"], &["--ceiling", "latest"])
+            .expect_status(2)
+            .expect_in_stderr(why);
+        bench
+            .fathom(["size", "--link", "25GbE", "--run", "latest"])
+            .expect_status(2)
+            .expect_in_stderr(why);
+    }
+    let sound = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fio/randread.json");
+    let sound = std::fs::read_to_string(sound).unwrap();
+    for (from, to, why) in [
+        ("\"libaio\"", "\"null\"", "moves no data"),
+        ("\"libaio\"", "\"rbd\"", "reaches a server"),
+        ("/data/t.dat", "/dev/null", "/dev/null is not on a disk"),
+        ("/data/t.dat", "/dev/shm/t", "/dev/shm/t is not on a disk"),
+        (
+            "\"read_ios\" : 3334370",
+            "\"read_ios\" : 0",
+            "cannot be believed",
+        ),
+        ("\"disk_util\"", "\"other\"", "nothing shows that a device"),
+    ] {
+        let text = sound.replace(from, to);
+        assert_ne!(text, sound, "{from}");
+        std::fs::write(bench.path().join("other.json"), text).unwrap();
+        let other = ["--ceiling", "other.json"];
+        let refused = diagnose(&bench, &["ticket.json"], &other);
+        refused.expect_status(2).expect_in_stderr(why);
+    }
 }
 
 #[test]

@@ -79,6 +79,23 @@ fn too_little_space_is_seen_before_anything_is_written() {
 }
 
 #[test]
+fn sizes_that_nobody_chose_fit_a_small_file_system() {
+    if !can_use_devices() {
+        return;
+    }
+    let bench = Bench::new();
+    let small = bench.path().join("small");
+    let _mount = Mount::new(&["-t", "tmpfs", "-o", "size=20M", "none"], &small);
+    bench
+        .fathom(["ping", "small", "-c", "2", "-i", "0"])
+        .expect_status(0);
+    let args = ["disks", "small", "--seconds", "1", "--workload", "randread"];
+    let output = bench.fathom(args);
+    output.expect_measured();
+    assert!(!output.stderr.contains("are needed"), "{}", output.stderr);
+}
+
+#[test]
 fn a_read_only_file_system_is_named() {
     if !can_use_devices() {
         return;

@@ -305,3 +305,41 @@ fn ranges_are_synced_as_often_as_by_fio() {
         }
     }
 }
+
+#[test]
+fn a_recorded_list_is_replayed_on_the_files_that_it_names() {
+    let place = Place::new();
+    let list = "fio version 3 iolog\n0 f1 add\n0 f2 add\n0 f1 open\n0 f2 open\n\
+                10 f1 write 0 4096\n20 f2 write 8192 4096\n30 f1 close\n30 f2 close\n";
+    place.write("log", list);
+    let ran = place.fio(&["--name=a", "--read_iolog=log", "--rw=write"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    for file in ["f1", "f2"] {
+        let facts = place.path().join(file).metadata().unwrap();
+        assert_eq!(facts.len(), 12_288, "{file}");
+    }
+    assert!(!place.path().join("a.0.0").exists());
+    // A list that cannot be used ends the run before anything is made.
+    place.write("log", "fio version 3 iolog\n0 f3 add\n0 f3 erase 0 0\n");
+    let ran = place.fio(&["--name=a", "--read_iolog=log", "--rw=write"]);
+    assert_ne!(ran.status, Some(0));
+    assert!(
+        ran.stderr.contains("log:3:6: 'erase' is no action"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!place.path().join("f3").exists());
+}
+
+#[test]
+fn a_file_that_may_not_be_so_large_is_not_left_behind() {
+    let place = Place::new();
+    let script = "ulimit -f 20480; exec \"$0\" fio --name=a --size=64m --rw=write";
+    let ran = place.command(
+        Path::new("sh"),
+        &["-c", script, env!("CARGO_BIN_EXE_fathom")],
+    );
+    assert_ne!(ran.status, Some(0));
+    assert!(ran.stderr.contains("(ulimit -f)"), "{}", ran.stderr);
+    assert!(!place.path().join("a.0.0").exists(), "{}", ran.stderr);
+}

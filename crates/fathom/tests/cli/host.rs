@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::bench::{Bench, finding, finish, is_root};
+use crate::bench::{Bench, Output, finding, finish, is_root};
 
 fn fixture(name: &str) -> PathBuf {
     let folder = "../diagnose/tests/fixtures";
@@ -36,6 +36,62 @@ fn the_table_has_cpus_and_memory_of_any_host() {
     assert!(text.stdout.contains("/proc/meminfo"), "{}", text.stdout);
 }
 
+/// What comes of a command where /proc and /sys show nothing; `None` where they
+/// cannot be hidden.
+fn hidden(bench: &Bench, words: &[&str]) -> Option<Output> {
+    let shown = bench.command(words);
+    let script = "mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec \"$@\"";
+    let mut hidden = Command::new("unshare");
+    hidden.args(["--mount", "sh", "-c", script, "sh"]);
+    hidden.arg(shown.get_program()).args(shown.get_args());
+    for (name, value) in shown.get_envs() {
+        match value {
+            Some(value) => hidden.env(name, value),
+            None => hidden.env_remove(name),
+        };
+    }
+    hidden.current_dir(bench.path());
+    hidden.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = is_root().then(|| hidden.spawn());
+    let Some(Ok(child)) = child else {
+        println!("skipped: hiding /proc needs root and unshare");
+        return None;
+    };
+    let output = finish(child);
+    if output.stderr.contains("unshare failed") || output.stderr.contains("mount:") {
+        println!("skipped: no mounts here: {}", output.stderr);
+        return None;
+    }
+    Some(output)
+}
+
+#[test]
+fn a_host_that_shows_nothing_is_not_called_well() {
+    let bench = Bench::new();
+    for (words, said) in [
+        (&["alarms", "--for", "200ms"][..], "not good news"),
+        (&["use", "--for", "200ms"], "/proc and"),
+        (
+            &["record", "--for", "1s", "-q", "--output", "a.frec"],
+            "nothing could be read",
+        ),
+    ] {
+        let Some(output) = hidden(&bench, words) else {
+            return;
+        };
+        assert_eq!(output.status, Some(1), "{words:?}: {}", output.stdout);
+        assert!(output.stderr.contains(said), "{words:?}: {}", output.stderr);
+    }
+    let doctor = hidden(&bench, &["doctor", "--json"]).unwrap();
+    let found = doctor.json();
+    let all = found.as_array().unwrap();
+    let governor = all
+        .iter()
+        .find(|one| one["name"] == "CPU governor")
+        .unwrap();
+    assert_eq!(governor["status"], "missing", "{governor}");
+}
+
 /// As in a container that shows neither /proc nor /sys.
 #[test]
 fn a_host_that_shows_nothing_gives_no_trusted_number() {
@@ -53,29 +109,9 @@ fn a_host_that_shows_nothing_gives_no_trusted_number() {
         "2s",
         "--json",
     ];
-    let shown = bench.command(words);
-    let script = "mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec \"$@\"";
-    let mut hidden = Command::new("unshare");
-    hidden.args(["--mount", "sh", "-c", script, "sh"]);
-    hidden.arg(shown.get_program()).args(shown.get_args());
-    for (name, value) in shown.get_envs() {
-        match value {
-            Some(value) => hidden.env(name, value),
-            None => hidden.env_remove(name),
-        };
-    }
-    hidden.current_dir(bench.path());
-    hidden.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = is_root().then(|| hidden.spawn());
-    let Some(Ok(child)) = child else {
-        println!("skipped: hiding /proc needs root and unshare");
+    let Some(output) = hidden(&bench, &words) else {
         return;
     };
-    let output = finish(child);
-    if output.stderr.contains("unshare failed") || output.stderr.contains("mount:") {
-        println!("skipped: no mounts here: {}", output.stderr);
-        return;
-    }
     let run = output.json();
     for verdict in [&run["verdict"], &run["rows"][0]["verdict"]] {
         let validity = verdict["validity"].as_str().unwrap();

@@ -205,3 +205,23 @@ fn fio_itself_is_understood_where_it_is_installed() {
         "{job:#}"
     );
 }
+
+#[test]
+fn a_result_without_jobs_is_not_trusted_and_it_is_said_why() {
+    let bench = Bench::new();
+    for (jobs, words) in [
+        ("[]", "no job with results"),
+        ("[7]", "an entry of the job list is no object"),
+    ] {
+        let text = format!("{{\"fio version\": \"fio-3.36\", \"jobs\": {jobs}}}");
+        std::fs::write(bench.path().join("none.json"), text).unwrap();
+        let output = bench.fathom(["judge", "none.json"]);
+        output.expect_status(4);
+        assert!(output.stdout.contains(words), "{}", output.stdout);
+        assert!(
+            output.stdout.contains("no job with results"),
+            "{}",
+            output.stdout
+        );
+    }
+}

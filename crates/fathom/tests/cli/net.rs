@@ -191,6 +191,47 @@ fn a_pair_is_measured_over_the_loopback() {
     assert!(text.status.success());
 }
 
+/// What `fathom net` comes to when a server is stopped under a long load.
+fn with_a_frozen_server(servers: &[Served], flags: &[&str]) -> Output {
+    let addresses = servers.iter().map(|served| served.address.as_str());
+    let child = fathom()
+        .arg("net")
+        .args(addresses.chain(["-t", "500", "-O", "0"]))
+        .args(flags)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let frozen = servers.last().unwrap().child.id();
+    assert!(sh(&format!("kill -STOP {frozen}")));
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_server_that_is_silent_ends_the_load_before_its_time() {
+    let served = [Served::start(None, "127.0.0.1:0")];
+    let output = with_a_frozen_server(&served, &["-P", "2", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = json(&output)["loads"][0]["error"].to_string();
+    // At its end the load would have waited for the report instead.
+    assert!(error.contains("is not responding (waited"), "{error}");
+    assert!(!error.contains("waited 2"), "{error}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.matches("not responding").count() <= 2, "{said}");
+}
+
+#[test]
+fn a_host_that_is_silent_ends_all_rounds_once() {
+    let served = [(); 2].map(|()| Served::start(None, "127.0.0.1:0"));
+    let output = with_a_frozen_server(&served, &["--mode", "alone"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let ended = format!("{} is not responding any more", served[1].address);
+    assert_eq!(said.matches(&ended).count(), 1, "{said}");
+    assert!(said.contains("what was measured until then"), "{said}");
+}
+
 #[test]
 fn a_stored_network_is_shown_as_it_was_measured() {
     let home = tempfile::TempDir::new().unwrap();

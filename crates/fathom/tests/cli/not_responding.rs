@@ -384,6 +384,11 @@ fn a_store_that_says_nothing_is_named_before_anything_is_made() {
         assert_eq!(output.status, Some(1), "{command:?}\n{}", output.stderr);
         // The time that was waited is named, and is none of the load's.
         assert!(output.stderr.contains("(waited 4 s)"), "{}", output.stderr);
+        if command[0] == "ping" {
+            // Nobody looks at an empty screen until then.
+            let said = "is not ready after 2 s";
+            assert!(output.stderr.contains(said), "{}", output.stderr);
+        }
     }
 }
 

@@ -55,6 +55,11 @@ fn modes_work_on_a_store_and_leave_nothing() {
             "{out}"
         );
         assert!(server.keys().is_empty(), "{mode}: {:?}", server.keys());
+        if mode == "get" {
+            // Fifty requests carry no p99, below as above.
+            let told = |line: &str| line.contains(&endpoint) && line.contains("n/a");
+            assert!(out.lines().any(told), "{out}");
+        }
     }
 }
 
@@ -73,10 +78,10 @@ fn a_plan_names_a_bucket_and_its_phases_share_objects() {
     let before = server.requests();
     let (status, out, err) = fathom(&bench, &["run", plan.to_str().unwrap()]);
     assert!(matches!(status, Some(0 | 4)), "{out}{err}");
-    // 40 PUTs and 40 GETs, a listing each before, and the removal: no object
-    // was made twice.
+    // 40 PUTs, a look at each object, 40 GETs, a listing each before, and the
+    // removal: no object was made twice.
     assert!(
-        server.requests() - before < 100,
+        server.requests() - before < 140,
         "{}",
         server.requests() - before
     );

@@ -52,6 +52,39 @@ fn what_cannot_be_removed_is_told_however_quiet_and_changes_the_status() {
 }
 
 #[test]
+fn a_store_that_keeps_nothing_of_what_it_confirms_is_not_trusted() {
+    let bench = Bench::new();
+    for (script, told) in [
+        ("PUT:forget", "not there"),
+        ("PUT:shorten", "of another size"),
+    ] {
+        let server = server(script);
+        let endpoint = server.endpoint();
+        let words = [&PUT[..], &["--endpoint", &endpoint, "--json"]].concat();
+        let (status, out, err) = fathom(&bench, &words);
+        assert_eq!(status, Some(4), "{out}{err}");
+        let run: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+        let finding = crate::bench::finding(&run["verdict"], "V85").expect("V85");
+        assert_eq!(finding["status"], "invalid", "{finding}");
+        let evidence = finding["evidence"].as_str().unwrap();
+        assert!(evidence.contains(&format!("30 {told}")), "{evidence}");
+    }
+}
+
+#[test]
+fn what_the_store_does_not_list_is_removed_and_told() {
+    let bench = Bench::new();
+    let server = server("WALK:empty");
+    let endpoint = server.endpoint();
+    let words = [&PUT[..], &["--endpoint", &endpoint]].concat();
+    let (status, out, err) = fathom(&bench, &words);
+    assert!(matches!(status, Some(0 | 4)), "{out}{err}");
+    let told = format!("{out}{err}").replace(['\n', ' '], "");
+    assert!(told.contains("listedonly0ofthe30objects"), "{out}{err}");
+    assert!(server.keys().is_empty());
+}
+
+#[test]
 fn what_was_kept_is_left_alone_by_clean() {
     let bench = Bench::new();
     let server = server("");

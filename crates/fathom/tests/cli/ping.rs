@@ -234,3 +234,51 @@ fn on_a_terminal_the_lines_are_whole_and_slow_ones_coloured() {
     let slow = text.lines().filter(|l| l.contains("(slow)"));
     assert!(slow.clone().all(|l| l.contains("\x1b[33m")), "{text}");
 }
+
+#[test]
+fn one_request_has_no_deviation() {
+    let bench = Bench::new();
+    let once = ["ping", "sim:ssd", "-c", "2"];
+    let text = bench.fathom(once).stdout;
+    assert!(text.contains("1 request counted"), "{text}");
+    let figures = text
+        .lines()
+        .find(|line| line.starts_with("min/avg/max/mdev"));
+    assert!(figures.unwrap().ends_with("/ —"), "{text}");
+    let json = bench.fathom(once.into_iter().chain(["--json"])).stdout;
+    let summary = lines(&json).pop().unwrap();
+    assert_eq!(summary["requests_counted"], 1);
+    assert_eq!(summary["standard_deviation_ns"], Value::Null);
+    let twice = bench
+        .fathom(["ping", "sim:ssd", "-c", "3", "--json"])
+        .stdout;
+    assert!(lines(&twice).pop().unwrap()["standard_deviation_ns"].is_f64());
+}
+
+#[test]
+fn names_do_not_reach_the_terminal_as_they_are() {
+    let bench = Bench::new();
+    let name = "x\u{1b}]0;y\u{7}\u{202e}z";
+    std::fs::create_dir(bench.path().join(name)).unwrap();
+    let pinged = bench.fathom(["ping", name, "-c", "1", "-S", "4M"]);
+    pinged.expect_status(0);
+    assert!(pinged.stdout.contains("x?]0;y??z"), "{}", pinged.stdout);
+    let missing = format!("{name}/missing");
+    let deeper = format!("{missing}/deeper");
+    let calls: [&[&str]; 6] = [
+        &["ping", &missing],
+        &["io", &missing],
+        &["stack", &deeper],
+        &["quick", name, name, name],
+        &["runs", name],
+        &["io", name, "--rw", name],
+    ];
+    for arguments in calls {
+        let output = bench.fathom(arguments.iter().copied());
+        assert_ne!(output.status, Some(0), "{arguments:?}");
+        for text in [&output.stdout, &output.stderr] {
+            let raw = text.contains(['\u{1b}', '\u{7}', '\u{202e}']);
+            assert!(!raw, "{arguments:?}: {text:?}");
+        }
+    }
+}

@@ -127,3 +127,31 @@ fn an_unknown_word_of_a_known_list_comes_with_the_one_that_was_meant() {
         assert!(told.contains(meant), "{command:?}: {told}");
     }
 }
+
+#[test]
+fn one_target_under_two_names_is_refused() {
+    let bench = Bench::new();
+    let inside = |name: &str| bench.path().join(name);
+    fs::write(inside("a"), vec![7; 1 << 20]).unwrap();
+    fs::hard_link(inside("a"), inside("hard")).unwrap();
+    std::os::unix::fs::symlink("a", inside("soft")).unwrap();
+    fs::write(inside("b"), vec![7; 1 << 20]).unwrap();
+    for (other, status) in [("./a", 2), ("hard", 2), ("soft", 2), ("b", 0)] {
+        let plan = format!(
+            "plan: 1\ntargets: [a, {other}]\niterations: 1\npause: {{floor: 0s, ceiling: 0s}}\n\
+             workloads:\n- {{rw: read, bs: 4k, number_ios: 10}}\n"
+        );
+        fs::write(inside("plan.yaml"), plan).unwrap();
+        let output = bench.fathom(["run", "plan.yaml"]);
+        match status {
+            2 => {
+                output
+                    .expect_status(2)
+                    .expect_in_stderr("are the same file");
+            }
+            _ => {
+                output.expect_measured();
+            }
+        }
+    }
+}

@@ -37,9 +37,11 @@ fn what_never_ends_by_itself_ends_with_its_reader() {
 /// Runs its arguments on a terminal of their own, closes that once something is
 /// shown, and says with what status they ended.
 const ON_A_TERMINAL: &str = r#"
-import os, pty, sys, time
+import os, pty, signal, sys, time
 pid, terminal = pty.fork()
 if pid == 0:
+    if "IGNORES_HANGUP" in os.environ:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     os.execv(sys.argv[1], sys.argv[1:])
 os.read(terminal, 1)
 time.sleep(1)
@@ -88,14 +90,16 @@ fn a_screen_for_which_there_is_no_memory_is_rejected() {
 #[test]
 fn what_is_shown_on_a_terminal_ends_in_order_with_it() {
     let bench = Bench::new();
-    for args in [
-        &["watch"][..],
-        &["watch", "--plain", "--every", "100ms"],
-        &["ping", "null:", "-i", "10ms"],
+    for (args, hangup) in [
+        (&["watch"][..], "HEEDS_HANGUP"),
+        (&["watch"], "IGNORES_HANGUP"),
+        (&["watch", "--plain", "--every", "100ms"], "HEEDS_HANGUP"),
+        (&["ping", "null:", "-i", "10ms"], "HEEDS_HANGUP"),
     ] {
         let output = Command::new("python3")
             .args(["-c", ON_A_TERMINAL, env!("CARGO_BIN_EXE_fathom")])
             .args(args)
+            .env(hangup, "1")
             .env("TERM", "xterm")
             .env("FATHOM_STORE", bench.store())
             .output()

@@ -72,7 +72,7 @@ fn a_recording_is_shown_exported_and_diagnosed() {
 }
 
 #[test]
-fn an_existing_file_is_never_overwritten() {
+fn an_existing_file_is_overwritten_by_force_only() {
     let bench = Bench::new();
     std::fs::write(bench.path().join("letter"), "dear").unwrap();
     let refused = bench.fathom(["record", "--for", "1s", "--output", "letter"]);
@@ -102,6 +102,9 @@ fn an_existing_file_is_never_overwritten() {
         std::fs::read_to_string(bench.path().join("letter")).unwrap(),
         "dear"
     );
+    let forced = ["record", "--for", "1s", "--output", "letter", "--force"];
+    bench.fathom(forced).expect_status(0);
+    bench.fathom(["record", "show", "letter"]).expect_status(0);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use fathom_s3::{Script, StoreServer};
 use tempfile::TempDir;
 
 /// One for each entrance, so that a leak names its own.
-const SECRETS: [&str; 20] = [
+const SECRETS: [&str; 24] = [
     "FlagKeySecret01",
     "FlagSseKeySecret02",
     "FlagPassSecret03",
@@ -30,6 +30,10 @@ const SECRETS: [&str; 20] = [
     "MalformedToken18",
     "UnequalSecret19",
     "DescribedSecret20",
+    "BeforeSecret21",
+    "LabelSecret22",
+    "LoginSecret23",
+    "PlanNameSecret24",
 ];
 
 struct Place {
@@ -39,9 +43,15 @@ struct Place {
 
 impl Place {
     fn call(&mut self, line: &str, environment: &[(&str, &str)]) {
+        let words: Vec<&str> = line.split(' ').collect();
+        self.call_words(&words, environment);
+    }
+
+    fn call_words(&mut self, words: &[&str], environment: &[(&str, &str)]) {
+        let line = words.join(" ");
         let here = self.home.path();
         let output = Command::new(env!("CARGO_BIN_EXE_fathom"))
-            .args(line.split(' '))
+            .args(words)
             .current_dir(here)
             .env("HOME", here)
             .env("FATHOM_STORE", here.join("store/fathom.db"))
@@ -159,6 +169,43 @@ fn addresses(place: &mut Place) {
     );
 }
 
+/// Commands of others, and names.
+fn free_texts(place: &mut Place) {
+    let before = "true postgres://u:BeforeSecret21@h/db AWS_SECRET_ACCESS_KEY=BeforeSecret21";
+    let words = [
+        "ab",
+        "sim:ssd",
+        "sim:ssd",
+        "--runtime",
+        "1s",
+        "--pairs",
+        "2",
+        "--before-a",
+        before,
+        "--before-b=true -u me:LoginSecret23",
+        "--label-a",
+        "http://u:LabelSecret22@h",
+        "--html",
+        "ab.html",
+    ];
+    place.call_words(&words, &[]);
+    place.call("runs show latest --json", &[]);
+    let words = [
+        "ab",
+        "sim:ssd",
+        "sim:ssd",
+        "--runtime",
+        "1s",
+        "--before-a",
+        "false --password LoginSecret23",
+    ];
+    place.call_words(&words, &[]);
+    place.call(
+        "io sim:ssd --runtime 1s --name http://u:PlanNameSecret24@h",
+        &[],
+    );
+}
+
 /// Loads that run, with keys that have to be kept.
 fn loads(place: &mut Place, server: &StoreServer) {
     let endpoint = server.endpoint();
@@ -248,6 +295,7 @@ fn no_secret_is_in_anything_that_is_written_or_printed() {
         home: TempDir::new().unwrap(),
         said: Vec::new(),
     };
+    free_texts(&mut place);
     addresses(&mut place);
     loads(&mut place, &server);
     let given = [

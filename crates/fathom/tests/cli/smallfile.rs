@@ -234,3 +234,19 @@ fn a_stonewall_ends_what_is_counted_and_finish_what_is_done() {
     let files = figure(&output, "total files");
     assert!((200.0..=600.0).contains(&files), "{files}");
 }
+
+#[test]
+fn a_tree_of_somebody_else_is_named_and_nothing_is_left_beside_it() {
+    let bench = Bench::new();
+    let tree = bench.data().join("smallfile.tree");
+    std::fs::create_dir(&tree).unwrap();
+    std::fs::write(tree.join("precious"), "data").unwrap();
+    let refused = smallfile(&bench, &format!("{SHAPE} --operation create"));
+    refused.expect_status(1).expect_in_stderr("did not make it");
+    assert!(!bench.data().join("smallfile.manifest").exists());
+    let cleaned = smallfile(&bench, "--operation cleanup");
+    cleaned
+        .expect_status(1)
+        .expect_in_stderr("smallfile.tree stays");
+    assert!(tree.join("precious").exists());
+}

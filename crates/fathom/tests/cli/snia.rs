@@ -168,4 +168,8 @@ fn a_device_is_not_touched_without_permission() {
         let all = output.stdout.clone() + &output.stderr;
         assert!(all.contains(words), "{words}: {all}");
     }
+    let plan = ["snia", "iops", &disk.device, "--destructive", "--dry-run"];
+    let plan = bench.fathom(plan.into_iter().chain(short));
+    plan.expect_status(1);
+    assert!(plan.stderr.contains("would not run"), "{}", plan.stderr);
 }

@@ -1,5 +1,7 @@
 //! `fathom stack` on what every host has.
 
+use std::process::Command;
+
 use crate::bench::Bench;
 
 #[test]
@@ -52,4 +54,29 @@ fn what_is_not_there_is_not_drawn_as_the_disk_of_the_root() {
     let text: Vec<&str> = output.stdout.split_whitespace().collect();
     let text = text.join(" ");
     assert!(text.contains("./nope is not there yet"), "{text}");
+}
+
+#[test]
+fn where_nothing_can_be_looked_at_it_is_no_success() {
+    let script = "umount -l /sys && exec \"$0\" stack .";
+    let fathom = env!("CARGO_BIN_EXE_fathom");
+    let arguments = ["--mount", "sh", "-c"];
+    let can = Command::new("unshare")
+        .args(arguments)
+        .arg("umount -l /sys")
+        .output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        println!("skipped: /sys cannot be taken away in a namespace");
+        return;
+    }
+    let bench = Bench::new();
+    let output = Command::new("unshare")
+        .args(arguments)
+        .args([script, fathom])
+        .current_dir(bench.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("/sys is not mounted here"), "{text}");
 }
