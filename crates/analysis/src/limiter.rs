@@ -8,7 +8,7 @@ use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use fathom_rules::method::named_limiter::{
-    KERNEL_SHARE, LATENCY_BOUND_BYTES, THRESHOLD as FLUSH_SHARE,
+    FAILED_SHARE, KERNEL_SHARE, LATENCY_BOUND_BYTES, THRESHOLD as FLUSH_SHARE,
 };
 use fathom_rules::{TargetKind, check};
 
@@ -19,7 +19,7 @@ use crate::checks::{
 };
 use crate::named_limiter::Named;
 use crate::telling_command::depth_command;
-use crate::trial::Trial;
+use crate::trial::{Trial, data_kinds};
 
 /// Names the limiter when its evidence is complete.
 type Rule = fn(&Facts<'_>, &[Finding]) -> Option<Named>;
@@ -40,7 +40,7 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
         let evidence = "the null target does nothing: this is the generator's own rate";
         return (Limiter::GeneratorCpu, evidence.to_owned());
     }
-    let rules: [Rule; 13] = [
+    let rules: [Rule; 14] = [
         by_rate,
         by_memory,
         by_holes,
@@ -48,6 +48,7 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
         by_generator,
         by_declared_cap,
         by_foreign_load,
+        by_failures,
         by_heat,
         by_flush,
         by_cap,
@@ -148,6 +149,25 @@ fn by_declared_cap(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
 fn by_foreign_load(_: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
     (status(findings, check::id::V30) == Some(FindingStatus::Invalid))
         .then(|| (Limiter::ForeignLoad, evidence(findings, check::id::V30)))
+}
+
+/// Failures take their own time, from nothing at all to a timeout of minutes:
+/// the rate of what succeeded beside many of them has no one cause.
+fn by_failures(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
+    let trial = facts.trial;
+    let failed: u64 = data_kinds()
+        .map(|kind| trial.total(kind).errors.total())
+        .fold(0, u64::saturating_add);
+    let all = trial.data_ops().saturating_add(failed);
+    let share = failed as f64 / all.max(1) as f64;
+    (share > FAILED_SHARE).then(|| {
+        let text = format!(
+            "{:.0} % of the operations failed, and failures take their own time; {}",
+            100.0 * share,
+            evidence(findings, check::id::V26)
+        );
+        (Limiter::Unknown, text)
+    })
 }
 
 fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {

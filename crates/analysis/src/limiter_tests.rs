@@ -1,4 +1,4 @@
-use fathom_model::op::OpKind;
+use fathom_model::op::{ErrorClass, OpKind};
 use fathom_model::run::TrialRecord;
 use fathom_model::sample::OpSample;
 use fathom_model::target::Target;
@@ -33,6 +33,19 @@ fn one_operation_at_a_time_is_limited_by_depth() {
     // No device of this host lies below what another program serves.
     let served = unobserved.on("fuse.drive", true);
     assert_eq!(served.limiter(), Limiter::QueueDepth);
+}
+
+#[test]
+fn beside_many_failures_the_rate_of_the_rest_has_no_one_cause() {
+    let failed = |count| {
+        at_depth(1, 900).edit_with(move |trial| {
+            let op = &mut trial.samples[3].ops[0];
+            op.errors.add_many(ErrorClass::Io, count);
+        })
+    };
+    // One failure among many thousands changes no rate.
+    assert_eq!(failed(1).limiter(), Limiter::QueueDepth);
+    assert_eq!(failed(5_000).limiter(), Limiter::Unknown);
 }
 
 #[test]
