@@ -22,6 +22,29 @@ pub(super) struct Said {
     pub status: Option<i32>,
 }
 
+/// The members of an answer in JSON that hold what fathom judges.
+const JUDGEMENT: [&str; 6] = [
+    "answer", "limiter", "evidence", "settle", "verdict", "error",
+];
+
+impl Said {
+    /// What it judges, and then the whole: an answer in JSON begins with what was
+    /// asked and counted, and who keeps only its beginning keeps no judgement.
+    pub(super) fn judgement_first(&self) -> String {
+        let text = self.text.trim();
+        let member = |name: &&str| {
+            let value = self.json.as_ref()?.get(*name)?;
+            let value = serde_json::to_string_pretty(value).ok()?;
+            Some(format!("\"{name}\": {value}\n"))
+        };
+        let mut kept: String = JUDGEMENT.iter().filter_map(member).collect();
+        if !kept.is_empty() {
+            kept.push_str("the whole answer:\n");
+        }
+        kept + text
+    }
+}
+
 /// Conditions that all hold for an answer. Each is named by the place that it looks
 /// at: a JSON pointer (RFC 6901), where `*` stands for any member or element;
 /// `text`, all of standard output; or `status`. What it wants is a value, a list of
@@ -254,6 +277,28 @@ mod tests {
         let silent = Said::default();
         assert!(!expectation("'/answer' = { contains = 'y' }").holds(&silent));
         assert!(!expectation("status = 0").holds(&silent));
+    }
+
+    #[test]
+    fn a_kept_answer_begins_with_what_it_judges() {
+        let text = r#"{ "run": "long", "verdict": { "limiter": "cap" } }"#;
+        let json = serde_json::from_str(text).ok();
+        let said = Said {
+            text: text.to_owned(),
+            json,
+            status: Some(0),
+        };
+        let kept = said.judgement_first();
+        assert!(
+            kept.starts_with("\"verdict\": {\n  \"limiter\": \"cap\""),
+            "{kept}"
+        );
+        assert!(kept.ends_with(text), "{kept}");
+        let plain = Said {
+            text: " no JSON \n".to_owned(),
+            ..Said::default()
+        };
+        assert_eq!(plain.judgement_first(), "no JSON");
     }
 
     #[test]

@@ -4,6 +4,9 @@ use fathom_stats::proportion::interval_of_share;
 
 use super::paper::{BlindGrade, BlindPaper, BlindResult};
 
+/// Lines of an answer that the page shows; the paper of the sitting keeps more.
+const MOST_LINES: usize = 40;
+
 /// What stands above the batches.
 const BEFORE: &str = "\
 <!-- Written by fathom-lab exam --page. Do not edit. -->
@@ -96,8 +99,18 @@ fn miss(one: &BlindResult) -> String {
         one.grade.word(),
         one.truth,
         one.ask.replace('\n', "; ").replace('`', "'"),
-        one.said.replace("~~~~~~", "~~~")
+        beginning(&one.said).replace("~~~~~~", "~~~")
     )
+}
+
+/// The first lines of an answer.
+fn beginning(said: &str) -> String {
+    let mut lines: Vec<&str> = said.lines().take(MOST_LINES + 1).collect();
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES);
+        lines.push("…");
+    }
+    lines.join("\n")
 }
 
 fn in_table(text: &str) -> String {
@@ -127,9 +140,10 @@ mod tests {
             said: said.to_owned(),
             status: Some(0),
         };
+        let long = format!("no\n~~~~~~\n# not a title{}", "\nmore".repeat(100));
         paper.results = vec![
             result("first", BlindGrade::Right, "yes"),
-            result("second", BlindGrade::Wrong, "no\n~~~~~~\n# not a title"),
+            result("second", BlindGrade::Wrong, &long),
         ];
         let page = blind_page(&[paper]);
         assert!(
@@ -140,5 +154,9 @@ mod tests {
         assert!(place("### second: wrong") < place("| second | one \\| two | wrong |"));
         assert!(place("| second |") < place("| first |"));
         assert_eq!(page.matches("\n~~~~~~").count(), 2, "one fence");
+        assert!(
+            page.lines().count() < 80 && page.contains("\n…\n"),
+            "{page}"
+        );
     }
 }

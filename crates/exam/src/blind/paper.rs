@@ -66,7 +66,7 @@ pub struct BlindResult {
     /// broken or disturbed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
-    /// The answer, at most its first 4 KiB.
+    /// The answer, what it judges first, at most 4 KiB of it.
     pub said: String,
     /// The exit status.
     pub status: Option<i32>,
@@ -112,7 +112,7 @@ pub enum PaperError {
 
 impl BlindResult {
     pub(super) fn new(case: &BlindCase, said: &Said) -> BlindResult {
-        let mut kept = said.text.trim().to_owned();
+        let mut kept = said.judgement_first();
         if let Some((end, _)) = kept.char_indices().find(|(at, _)| *at >= MOST_KEPT) {
             kept.truncate(end);
             kept.push('…');
