@@ -172,10 +172,27 @@ pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
         },
     );
     let outcome = Outcome::graded(RULE, share, evidence);
-    Some(match reads {
-        true => outcome,
-        false => outcome.at_most(FindingStatus::Info),
+    Some(match (reads, slower_than_a_map(facts)) {
+        (false, _) => outcome.at_most(FindingStatus::Info),
+        (true, Some(each_ns)) => outcome
+            .and(&format!(
+                "; one read per {} takes longer than an answer without data, so something else set the rate; \
+                 with data in them the blocks may take longer still",
+                unit::latency(each_ns)
+            ))
+            .at_most(FindingStatus::Caveat),
+        (true, None) => outcome,
     })
+}
+
+/// The time per read of a device, where it is longer than the device would need to
+/// look up that a block was never written. The holes of a file are different: the
+/// file system answers for them, and the device is not asked at all.
+fn slower_than_a_map(facts: &Facts<'_>) -> Option<f64> {
+    let trial = facts.trial;
+    let each_ns = trial.duration_ns as f64 / trial.data_ops() as f64;
+    let is_slow = each_ns.is_finite() && each_ns > check::v04::LONGEST_ANSWER_NS;
+    (trial.kind == TargetKind::Device && is_slow).then_some(each_ns)
 }
 
 /// V06: is there a disk at all?

@@ -92,6 +92,19 @@ fn holes_are_invalid_for_reads_and_information_for_writes() {
 }
 
 #[test]
+fn zeros_of_a_device_that_takes_its_time_are_a_caveat() {
+    let device = |rate: u64| {
+        let zeros = unwritten(RecordBuilder::reads(), Some(1.0));
+        zeros.with(|b| {
+            b.ops_per_second = rate;
+            b.fingerprint.as_mut().unwrap().filesystem = None;
+        })
+    };
+    assert_eq!(device(430).status("V04"), Some(Caveat));
+    assert_eq!(device(50_000).status("V04"), Some(Invalid));
+}
+
+#[test]
 fn unknown_holes_are_a_caveat_unless_fathom_wrote_the_data() {
     let unknown = unwritten(RecordBuilder::reads(), None);
     assert_eq!(unknown.status("V04"), Some(NotMeasured));
