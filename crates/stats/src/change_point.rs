@@ -24,8 +24,11 @@ const LEAST_CELLS: usize = 3;
 const USUAL_CELLS: usize = 10;
 /// Step on the log scale that a shorter segment needs.
 const LARGE_STEP: f64 = 0.25;
-/// Fewer cells than this are not searched.
+/// Fewer cells than this do not show that nothing changed: the search finds large
+/// steps only.
 pub const LEAST_SERIES: usize = 20;
+/// Fewer cells than this are not searched.
+const LEAST_SEARCHED: usize = 10;
 /// Penalty per change over ln n and the long-run variance.
 const PENALTY: f64 = 2.0;
 /// Threshold of a step over its standard error is this × √(2 ln n).
@@ -43,7 +46,7 @@ const MOST_BLOCKS: usize = 1200;
 /// change. `values` are logarithms of rates.
 pub fn change_points(values: &[f64]) -> Vec<usize> {
     let n = values.len();
-    if n < LEAST_SERIES || values.iter().any(|v| !v.is_finite()) {
+    if n < LEAST_SEARCHED || values.iter().any(|v| !v.is_finite()) {
         return Vec::new();
     }
     let size = n.div_ceil(MOST_BLOCKS);

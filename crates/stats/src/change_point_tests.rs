@@ -19,6 +19,9 @@ fn rates(
 #[test]
 fn steady_series_show_a_change_in_at_most_one_of_twenty() {
     for (n, runs) in [
+        (10, 300),
+        (12, 300),
+        (16, 300),
         (20, 150),
         (30, 150),
         (60, 150),
@@ -59,6 +62,8 @@ fn steps_are_found_where_they_are() {
         (300, 0.05, 0.88, 0.3),
         (600, 0.05, 0.9, 0.3),
         (60, 0.05, 0.3, 0.5),
+        (12, 0.05, 0.4, 0.0),
+        (17, 0.05, 0.4, 0.3),
     ] {
         let mut noise = seeded(n as u64);
         let runs = 60;
@@ -110,7 +115,7 @@ fn noiseless_and_broken_series_are_handled() {
 /// second belongs to neither level.
 #[test]
 fn a_cliff_without_noise_is_found_wherever_it_falls() {
-    for n in [LEAST_SERIES, 34, 61, 120] {
+    for n in [17, LEAST_SERIES, 34, 61, 120] {
         for at in LEAST_CELLS..=n - 1 - LEAST_CELLS {
             for tenths in 0..10 {
                 let share = f64::from(tenths) / 10.0;

@@ -65,10 +65,12 @@ pub(crate) fn assess(track: &Track) -> Option<Assessment> {
     let last = from + cut..rates.len();
     let drift = drift(&logs[cut..]);
     let trend = trend(&logs[cut..]).filter(|_| drift.is_none());
-    let class = match (rates.len(), &modes) {
-        (..LEAST_SERIES, _) => SteadinessClass::TooShort,
-        (_, Some(_)) => SteadinessClass::TwoModes,
-        _ => class(track, &levels, &last, warmup, drift, trend),
+    // A cliff is seen in less than it takes to say that there is none.
+    let too_short = rates.len() < LEAST_SERIES && levels.len() < 2;
+    let class = match &modes {
+        _ if too_short => SteadinessClass::TooShort,
+        Some(_) => SteadinessClass::TwoModes,
+        None => class(track, &levels, &last, warmup, drift, trend),
     };
     Some(Assessment {
         class,

@@ -41,6 +41,9 @@ fn every_class_is_recognized() {
     assert_eq!(class(&|_| 1e5, 12), Some(SteadinessClass::TooShort));
     let cliff = |i| if i < 40 { 1e5 } else { 2e4 };
     assert_eq!(class(&cliff, 120), Some(SteadinessClass::Slowdown));
+    // A cache that ends shows in less than it takes to say that nothing ended.
+    let early = |i| if i < 5 { 6e4 } else { 1.4e4 };
+    assert_eq!(class(&early, 17), Some(SteadinessClass::Slowdown));
     let warmup = |i| if i < 15 { 4e4 } else { 1e5 };
     assert_eq!(class(&warmup, 120), Some(SteadinessClass::WarmupThenFlat));
     let drift = |i| 1e5 * (1.0 - i as f64 / 400.0);
