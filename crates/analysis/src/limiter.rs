@@ -8,7 +8,7 @@ use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use fathom_rules::method::named_limiter::{
-    FAILED_SHARE, KERNEL_SHARE, LATENCY_BOUND_BYTES, THRESHOLD as FLUSH_SHARE,
+    FAILED_SHARE, FOREIGN_SHARE, KERNEL_SHARE, LATENCY_BOUND_BYTES, THRESHOLD as FLUSH_SHARE,
 };
 use fathom_rules::{TargetKind, check};
 
@@ -146,9 +146,18 @@ fn by_declared_cap(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
     Some((Limiter::Cap, format!("{text}{beside}")))
 }
 
-fn by_foreign_load(_: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
-    (status(findings, check::id::V30) == Some(FindingStatus::Invalid))
-        .then(|| (Limiter::ForeignLoad, evidence(findings, check::id::V30)))
+fn by_foreign_load(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
+    let finding = findings.iter().find(|f| f.id == check::id::V30)?;
+    // What a run that writes causes beside its data is an estimate; a run that only
+    // reads causes no writes.
+    let only_reads = !facts.trial.devices_are_modified();
+    let most = finding.measured.is_some_and(|share| share > FOREIGN_SHARE);
+    let foreign = match finding.status {
+        FindingStatus::Invalid => true,
+        FindingStatus::Caveat => only_reads && most,
+        _ => false,
+    };
+    foreign.then(|| (Limiter::ForeignLoad, evidence(findings, check::id::V30)))
 }
 
 /// Failures take their own time, from nothing at all to a timeout of minutes:

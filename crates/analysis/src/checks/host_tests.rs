@@ -44,12 +44,18 @@ fn read_ahead_of_buffered_reads_is_own() {
 
 #[test]
 fn writes_during_a_read_test_are_a_caveat_at_most() {
-    let writing = RecordBuilder::reads().edit(|t| {
-        t.observations
-            .iter_mut()
-            .for_each(|o| o.devices[0].write_bytes += 3_000_000);
-    });
-    assert_eq!(writing.status("V30"), Some(Caveat));
+    let writing = |bytes: u64| {
+        RecordBuilder::reads().edit_with(move |t| {
+            t.observations
+                .iter_mut()
+                .for_each(|o| o.devices[0].write_bytes += bytes);
+        })
+    };
+    assert_eq!(writing(3_000_000).status("V30"), Some(Caveat));
+    assert_eq!(writing(3_000_000).limiter(), Limiter::Unknown);
+    // The workload reads 4 MB/s: most of what the device does is for others.
+    assert_eq!(writing(30_000_000).status("V30"), Some(Caveat));
+    assert_eq!(writing(30_000_000).limiter(), Limiter::ForeignLoad);
     // Left behind by the preparation.
     let left_over = RecordBuilder::reads().edit(|t| {
         for observation in &mut t.observations {
