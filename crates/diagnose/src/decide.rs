@@ -16,6 +16,7 @@ use fathom_model::diagnosis::{
 use fathom_model::unit;
 use fathom_rules::diagnosis::cpu_stolen::THRESHOLD as STEAL;
 use fathom_rules::diagnosis::network_full::THRESHOLD as NETWORK_FULL;
+use fathom_rules::diagnosis::overload::THRESHOLD as LONG_MS;
 use fathom_rules::diagnosis::waits_for_io::{FEW_SAMPLES, HALF, LASTING, THRESHOLD as IO_WAIT};
 
 use crate::answers_alike;
@@ -24,11 +25,12 @@ use crate::cpu_queue;
 use crate::full_path;
 use crate::held_back;
 use crate::hung_device::{self, Hang};
-use crate::load;
+use crate::load::{self, Samples};
 use crate::memory;
 use crate::network_mounts;
+use crate::overload::{self, Overload};
 use crate::plateau::{self, Plateau};
-use crate::recording::Recording;
+use crate::recording::{Moment, Recording};
 use crate::util_says;
 use crate::who;
 
@@ -38,6 +40,7 @@ struct Facts<'a> {
     cpu: Option<CpuLoad>,
     disk: Option<&'a DiskLoad>,
     plateau: Option<Plateau>,
+    overload: Option<Overload>,
     /// That the device answers as fast at higher rates, in words.
     alike: Option<String>,
     ceiling: Option<CeilingUse>,
@@ -61,31 +64,7 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     let disk = disks.first();
     let known = disk.and_then(|d| ceiling(&d.name));
     let of_disk = disk.and_then(|d| samples.get(d.name.as_str()));
-    let used = match (&known, disk, of_disk) {
-        (Some(ceiling), Some(disk), Some(samples)) => Some(ceiling.used(disk, samples)),
-        _ => None,
-    };
-    let queue = |m: &crate::recording::Moment| {
-        let name = &disk?.name;
-        m.disks.iter().find(|d| d.name == *name)?.in_flight()
-    };
-    let facts = Facts {
-        recording,
-        cpu: load::cpu(recording),
-        disk,
-        plateau: of_disk.and_then(plateau::find),
-        alike: disk
-            .zip(of_disk)
-            .and_then(|(disk, samples)| answers_alike::line(&disk.name, samples)),
-        slower_than_test: known
-            .as_ref()
-            .and_then(|c| Some(disk?.wait_ms? / c.wait_ms.filter(|ms| *ms > 0.0)?)),
-        ceiling: used,
-        waited: waited(recording),
-        queue_p95: load::series(recording, queue).quantile(0.95),
-        queue_median: load::series(recording, queue).quantile(0.5),
-        hangs: hung_device::find(recording),
-    };
+    let facts = Facts::of(recording, disk, of_disk, known.as_ref());
     let (answer, limiter, mut evidence, settle) = facts.weighed();
     who::name(recording, answer, limiter, &mut evidence);
     let mut remarks = recording.remarks.clone();
@@ -140,7 +119,41 @@ fn waited(recording: &Recording) -> Option<(f64, &'static str)> {
 
 type Decision = (Answer, Shortage, Vec<String>, Vec<String>);
 
-impl Facts<'_> {
+impl<'a> Facts<'a> {
+    /// Those of a recording, whose busiest device is `disk` with these samples and
+    /// this ceiling.
+    fn of(
+        recording: &'a Recording,
+        disk: Option<&'a DiskLoad>,
+        samples: Option<&Samples<'_>>,
+        ceiling: Option<&Ceiling>,
+    ) -> Facts<'a> {
+        let both = disk.zip(samples);
+        let queue = |m: &Moment| {
+            let name = &disk?.name;
+            m.disks.iter().find(|d| d.name == *name)?.in_flight()
+        };
+        let queues = load::series(recording, queue);
+        Facts {
+            recording,
+            cpu: load::cpu(recording),
+            disk,
+            plateau: samples.and_then(plateau::find),
+            overload: both
+                .and_then(|(disk, samples)| overload::find(recording, &disk.name, samples)),
+            alike: both.and_then(|(disk, samples)| answers_alike::line(&disk.name, samples)),
+            slower_than_test: ceiling
+                .and_then(|c| Some(disk?.wait_ms? / c.wait_ms.filter(|ms| *ms > 0.0)?)),
+            ceiling: ceiling
+                .zip(both)
+                .map(|(ceiling, (disk, samples))| ceiling.used(disk, samples)),
+            waited: waited(recording),
+            queue_p95: queues.quantile(0.95),
+            queue_median: queues.quantile(0.5),
+            hangs: hung_device::find(recording),
+        }
+    }
+
     fn decide(&self) -> Decision {
         if self.recording.moments.is_empty() {
             return not_proven(vec!["nothing was recorded".to_owned()], vec![]);
@@ -212,7 +225,9 @@ impl Facts<'_> {
             (None, Some(room)) if self.only_its_plateau() => {
                 evidence.truncate(1);
                 evidence.push(room);
-                let advice = "what the volume gives to this load now (--calibrate): it cannot have room                               and be at its end; another limit (bytes per second), another volume or                               a neighbour may hold it";
+                let advice = "what the volume gives to this load now (--calibrate): it cannot have room and \
+                              be at its end; another limit (bytes per second), another volume or a \
+                              neighbour may hold it";
                 not_proven(evidence, vec![advice.to_owned()])
             }
             (None, _) if self.work_waited() => (Answer::Yes, shortage, evidence, vec![]),
@@ -277,32 +292,53 @@ impl Facts<'_> {
                 used.source
             ));
         }
-        if let Some(plateau) = self.plateau.filter(|p| p.time_share >= LASTING) {
-            shortage = Some(if plateau.held {
-                Shortage::VolumeCap
-            } else {
-                Shortage::Disk
-            });
-            let held = if plateau.held {
-                ", so evenly that somebody holds it there"
-            } else {
-                ""
-            };
-            evidence.push(format!(
+        let by_itself = self.at_its_plateau(disk).or_else(|| self.overloaded(disk));
+        if let Some((found, lines)) = by_itself {
+            shortage = Some(found);
+            evidence.extend(lines);
+        }
+        evidence.extend(self.waited_line());
+        shortage.map(|shortage| (shortage, evidence))
+    }
+
+    /// Longer queues bring no more.
+    fn at_its_plateau(&self, disk: &DiskLoad) -> Option<(Shortage, Vec<String>)> {
+        let plateau = self.plateau.filter(|p| p.time_share >= LASTING)?;
+        let (shortage, held) = held_or_not(plateau.held);
+        let lines = vec![
+            format!(
                 "{}: longer queues (up to {:.1} on average) bring no more than {}{held}",
                 disk.name,
                 plateau.queue,
                 per_second(plateau.operations)
-            ));
-            evidence.push(format!(
+            ),
+            format!(
                 "{}: an operation then takes {} ms, {:.1} times as long as on the quiet device",
                 disk.name,
                 three(plateau.wait_ms),
                 plateau.inflation
-            ));
-        }
-        evidence.extend(self.waited_line());
-        shortage.map(|shortage| (shortage, evidence))
+            ),
+        ];
+        Some((shortage, lines))
+    }
+
+    /// More is in flight than it can do, all the time.
+    fn overloaded(&self, disk: &DiskLoad) -> Option<(Shortage, Vec<String>)> {
+        let overload = self.overload?;
+        let (shortage, held) = held_or_not(overload.held);
+        let line = format!(
+            "{}: {:.1} operations in flight all the time, and each takes {} ms: it gives {}{held}, and \
+             whatever has room needs less than {LONG_MS:.0} ms",
+            disk.name,
+            overload.queue,
+            three(overload.wait_ms),
+            per_second(overload.operations)
+        );
+        let waited = format!(
+            "work waited for I/O for {:.0} % of that time",
+            100.0 * overload.stalled
+        );
+        Some((shortage, vec![line, waited]))
     }
 
     /// What else is short.
@@ -332,6 +368,17 @@ impl Facts<'_> {
             return Some((Shortage::Network, vec![line]));
         }
         full_path::full(recording).map(|line| (Shortage::Network, vec![line]))
+    }
+}
+
+/// Who sets the end of a device, and the words for it.
+fn held_or_not(held: bool) -> (Shortage, &'static str) {
+    match held {
+        true => (
+            Shortage::VolumeCap,
+            ", so evenly that somebody holds it there",
+        ),
+        false => (Shortage::Disk, ""),
     }
 }
 

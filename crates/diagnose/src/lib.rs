@@ -22,6 +22,7 @@ mod little;
 mod load;
 mod memory;
 mod network_mounts;
+mod overload;
 mod plateau;
 pub mod recording;
 mod second;

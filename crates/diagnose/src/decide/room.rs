@@ -128,7 +128,10 @@ impl Facts<'_> {
     /// each before the next, and the device could do more at once.
     pub(super) fn one_by_one(&self) -> Option<Vec<String>> {
         let disk = self.disk?;
-        let least = self.alike.as_ref().map_or(USED_QUEUE, |_| ALWAYS_ONE);
+        // What is known to have room is waited for only where one is in flight nearly
+        // all the time: otherwise the load has a pace of its own.
+        let has_room = self.alike.is_some() || self.room().is_some();
+        let least = if has_room { ALWAYS_ONE } else { USED_QUEUE };
         let usual = self.queue_median.is_some_and(|queue| queue >= least);
         let never = self.queue_p95.is_some_and(|queue| queue <= ONE_IN_FLIGHT);
         // A device that needs this long for one operation is what is slow.

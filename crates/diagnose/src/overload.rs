@@ -1,0 +1,176 @@
+//! Is more in flight at a device than it can do, all the time?
+//!
+//! A plateau is seen where queues differ. A device that is at its end for the whole
+//! recording has queues that are always alike, and no quiet moment to be held against:
+//! the worse the overload, the less a plateau says. Then the published range of storage
+//! is the reference: no class of it needs 100 ms for an operation while it has room, and
+//! one that does is slow in itself.
+
+use fathom_rules::diagnosis::overload::{LASTING, LEAST_SAMPLES, THRESHOLD as LONG_MS};
+use fathom_rules::diagnosis::plateau::{HELD, HELD_MOSTLY, LEAST_QUEUE};
+use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
+use fathom_rules::diagnosis::waits_for_io::HALF;
+
+use crate::load::{self, Samples};
+use crate::recording::{DiskMoment, Recording};
+use crate::series::Series;
+
+/// What a device shows that is overloaded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Overload {
+    /// Operations per second that it gives.
+    pub(crate) operations: f64,
+    /// Mean queue.
+    pub(crate) queue: f64,
+    /// Mean time of an operation, in milliseconds.
+    pub(crate) wait_ms: f64,
+    /// Share of the time for which work waited for I/O meanwhile.
+    pub(crate) stalled: f64,
+    /// The rate is so even that somebody holds it.
+    pub(crate) held: bool,
+}
+
+/// The overload of a device, where its samples show one that lasts.
+pub(crate) fn find(recording: &Recording, name: &str, samples: &Samples<'_>) -> Option<Overload> {
+    let all: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
+    let of = |value: fn(&DiskMoment) -> Option<f64>| -> Series {
+        let long = samples.iter().filter(|(disk, _)| is_long(disk));
+        let values = long.filter_map(|(disk, seconds)| Some((value(disk)?, *seconds)));
+        values.collect()
+    };
+    let rates = of(|disk| Some(disk.operations()));
+    let count = samples.iter().filter(|(disk, _)| is_long(disk)).count();
+    if count < LEAST_SAMPLES || rates.seconds() < LASTING * all {
+        return None;
+    }
+    let stalled = stalled(recording, name).filter(|share| *share >= HALF)?;
+    let (operations, queue) = (rates.mean()?, of(DiskMoment::in_flight).mean()?);
+    let usual = rates.quantile(0.5)?;
+    let like_it = rates.share_from((1.0 - HELD) * usual) - rates.share_from((1.0 + HELD) * usual);
+    Some(Overload {
+        operations,
+        queue,
+        wait_ms: 1000.0 * queue / operations,
+        stalled,
+        held: like_it >= HELD_MOSTLY,
+    })
+}
+
+/// Operations queue, and take long.
+fn is_long(disk: &DiskMoment) -> bool {
+    disk.in_flight().is_some_and(|queue| queue >= LEAST_QUEUE)
+        && disk.operations() >= FEW_PER_SECOND
+        && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
+}
+
+/// Share of the time for which work waited for I/O while operations took long.
+fn stalled(recording: &Recording, name: &str) -> Option<f64> {
+    let cpus = recording.host.cpus.map(f64::from);
+    let waits = load::series(recording, |moment| {
+        let disk = moment.disks.iter().find(|disk| disk.name == *name)?;
+        let iowait = moment.cpu.zip(cpus);
+        // One task that waits all the time is idle time of one CPU.
+        let by_cpu = iowait.map(|(cpu, cpus)| (cpu.iowait * cpus).min(1.0));
+        let stalled = moment.io_pressure_some.or(by_cpu)?;
+        is_long(disk).then_some(stalled)
+    });
+    waits.mean()
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::diagnosis::{Answer, Shortage};
+
+    use super::*;
+    use crate::recording::{CpuShares, Moment, RecordedHost};
+    use crate::{Ceiling, diagnose};
+
+    /// A quarter of an hour, in samples of ten seconds, of a device with so many
+    /// operations in flight that take so long each.
+    fn steady(queue: f64, wait_ms: f64, pressure: Option<f64>, iowait: f64) -> Recording {
+        let operations = queue / wait_ms * 1000.0;
+        let moment = |number: u32| Moment {
+            seconds: Some(10.0),
+            cpu: Some(CpuShares {
+                user: 0.04,
+                iowait,
+                idle: 0.96 - iowait,
+                ..CpuShares::default()
+            }),
+            io_pressure_some: pressure,
+            disks: vec![DiskMoment {
+                name: "sda".to_owned(),
+                reads: operations * (1.0 + 0.05 * (f64::from(number % 7) - 3.0)),
+                read_bytes: operations * 16_384.0,
+                read_wait_ms: Some(wait_ms),
+                write_wait_ms: Some(0.0),
+                queue: Some(queue),
+                util: Some(1.0),
+                ..DiskMoment::default()
+            }],
+            ..Moment::default()
+        };
+        Recording {
+            host: RecordedHost {
+                cpus: Some(8),
+                ..RecordedHost::default()
+            },
+            moments: (0..90).map(moment).collect(),
+            ..Recording::default()
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_overloaded_all_the_time_is_the_bottleneck() {
+        for (pressure, iowait) in [(Some(0.9), 0.1), (None, 0.5), (None, 0.1)] {
+            let found = diagnose(&steady(18.0, 111.0, pressure, iowait), |_| None);
+            assert_eq!(found.answer, Answer::Yes, "{found:#?}");
+            assert_eq!(found.limiter, Shortage::Disk, "{found:#?}");
+            assert!(found.evidence[0].contains("111 ms"), "{found:#?}");
+        }
+    }
+
+    #[test]
+    fn long_queues_that_nobody_waits_for_prove_nothing() {
+        for (pressure, iowait) in [(Some(0.2), 0.1), (None, 0.02)] {
+            let found = diagnose(&steady(18.0, 111.0, pressure, iowait), |_| None);
+            assert_ne!(found.answer, Answer::Yes, "{found:#?}");
+        }
+    }
+
+    #[test]
+    fn operations_that_are_no_longer_than_storage_needs_prove_nothing() {
+        for (queue, wait_ms) in [(18.0, 60.0), (1.1, 150.0)] {
+            let found = diagnose(&steady(queue, wait_ms, Some(0.9), 0.5), |_| None);
+            assert_ne!(found.answer, Answer::Yes, "{found:#?}");
+        }
+    }
+
+    #[test]
+    fn another_shortage_beside_it_leaves_it_open() {
+        let mut recording = steady(18.0, 111.0, Some(0.9), 0.1);
+        for moment in &mut recording.moments {
+            moment.network_use = Some(0.97);
+        }
+        let found = diagnose(&recording, |_| None);
+        assert_eq!(found.answer, Answer::NotProven, "{found:#?}");
+    }
+
+    #[test]
+    fn a_pace_at_a_volume_with_room_is_no_wait_for_the_one_before() {
+        let ceiling = |_: &str| {
+            Some(Ceiling {
+                source: "the limit of the volume, as given".to_owned(),
+                operations: 5300.0,
+                block_bytes: None,
+                read_share: None,
+                wait_ms: None,
+            })
+        };
+        let found = diagnose(&steady(0.57, 0.77, Some(0.3), 0.1), ceiling);
+        assert_eq!(found.answer, Answer::No, "{found:#?}");
+        assert_eq!(found.limiter, Shortage::Nothing, "{found:#?}");
+        let always_one = diagnose(&steady(1.0, 0.77, Some(0.9), 0.1), ceiling);
+        assert_eq!(always_one.limiter, Shortage::OneByOne, "{always_one:#?}");
+    }
+}
