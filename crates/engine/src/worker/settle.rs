@@ -12,6 +12,8 @@ impl Worker {
     pub(crate) fn settle(&mut self, now_ns: u64, ended: &[Completion]) {
         self.pass(now_ns);
         if self.plain {
+            // Nothing that one of them causes looks at how many the others are.
+            self.in_flight -= ended.len() as u32;
             for completion in ended {
                 self.settle_one::<true>(now_ns, completion);
             }
@@ -27,7 +29,9 @@ impl Worker {
     fn settle_one<const PLAIN: bool>(&mut self, now_ns: u64, completion: &Completion) {
         let slot = completion.slot;
         let (kind, len, started_ns) = self.visible.in_flight.end(slot);
-        self.in_flight -= 1;
+        if !PLAIN {
+            self.in_flight -= 1;
+        }
         // What nearly always happens, ahead of all that rarely does.
         let complete = completion.result == len as i32;
         let succeeded = if complete && (PLAIN || self.verifier.is_none()) {
@@ -36,10 +40,12 @@ impl Worker {
             self.check_or_fail(completion, now_ns)
         };
         if succeeded {
-            if now_ns <= started_ns {
+            let service_ns = if now_ns > started_ns {
+                now_ns - started_ns
+            } else {
                 self.recorder.impossible();
-            }
-            let service_ns = now_ns.saturating_sub(started_ns);
+                0
+            };
             self.recorder.complete(kind, u64::from(len), service_ns);
             if !PLAIN && self.pace.is_some() && kind.is_data() {
                 let intended_ns = self.visible.in_flight.intended_ns(slot);
