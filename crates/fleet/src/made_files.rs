@@ -86,10 +86,13 @@ impl MadeFiles {
         noted.is_some() && noted == identity_of(path, false)
     }
 
-    /// Whether a run made the file with this identity, which is at `path`.
-    pub fn knows(&self, path: &Path, identity: &FileIdentity) -> bool {
+    /// Whether a run made the file with this identity, which is at `path`. One that a
+    /// killed run left empty is noted first: once it is written to, nothing else would
+    /// tell it from a stranger's.
+    pub fn knows(&mut self, path: &Path, identity: &FileIdentity) -> bool {
         self.identities.contains(identity)
-            || self.left_empty(&absolute(path)).as_ref() == Some(identity)
+            || (self.left_empty(&absolute(path)).as_ref() == Some(identity)
+                && self.note(path, identity).is_ok())
     }
 
     /// Notes a file that is about to be made.
@@ -228,6 +231,24 @@ mod tests {
         assert!(MadeFiles::beside(&store).is_ours(&file));
         std::fs::write(&file, "mine").unwrap();
         assert!(!MadeFiles::beside(&store).is_ours(&file));
+    }
+
+    #[test]
+    fn a_file_that_a_later_run_takes_over_is_ours_when_it_is_written_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("store.db");
+        let file = dir.path().join("a");
+        MadeFiles::beside(&store).note_making(&file).unwrap();
+        std::fs::write(&file, "").unwrap();
+        let identity = identity_of(&file, true).unwrap();
+        assert!(MadeFiles::beside(&store).knows(&file, &identity));
+        std::fs::write(&file, "of the later run").unwrap();
+        assert!(MadeFiles::beside(&store).is_ours(&file));
+        let other = FileIdentity {
+            inode: identity.inode + 1,
+            ..identity
+        };
+        assert!(!MadeFiles::beside(&store).knows(&file, &other));
     }
 
     #[test]
