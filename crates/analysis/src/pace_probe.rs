@@ -9,10 +9,8 @@ use fathom_model::Fingerprint;
 use fathom_model::run::{RunState, TrialRecord};
 use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::verdict::{Limiter, Validity};
-use fathom_model::workload::{
-    Arrival, Bounds, DataSet, FailIf, OpMix, Precondition, Rate, RateUnit, WorkerBounds, Workload,
-};
-use fathom_rules::check::v21::{LEAST_ROW_NS, WARMUP_NS};
+use fathom_model::workload::{Arrival, OpMix, Rate, RateUnit, Workload};
+use fathom_rules::check::v21::LEAST_ROW_NS;
 use fathom_rules::method::hidden_cap::{FLAT, PACE, PACE_NS};
 use fathom_stats::moments::Moments;
 
@@ -20,6 +18,7 @@ use crate::hidden_cap::{is_full, variation_after_the_first};
 use crate::judge::judge_trials;
 use crate::knee::same_shape;
 use crate::plateau::caps_exist;
+use crate::probe::once;
 use crate::trial::Trial;
 
 /// The trial that tells a cap from a device, after a row, with its probe at twice
@@ -75,20 +74,8 @@ fn at_half_the_rate(record: &TrialRecord, host: &Fingerprint) -> Option<Workload
             unit: RateUnit::Ops,
             arrival: Arrival::Constant,
         }),
-        bounds: Bounds {
-            time_ns: Some(PACE_NS),
-            ..Bounds::default()
-        },
-        until: None,
         slo: None,
-        each_worker: WorkerBounds::default(),
-        fail_if: FailIf::default(),
-        warmup_ns: workload.warmup_ns.min(WARMUP_NS),
-        data_set: DataSet {
-            precondition: Precondition::None,
-            ..workload.data_set.clone()
-        },
-        ..workload.clone()
+        ..once(workload, PACE_NS)
     })
 }
 

@@ -231,11 +231,20 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
     if workers > DEEPEST || queue_depth > DEEPEST || fixed {
         return None;
     }
+    let time_ns = (trial.duration_ns / 3).clamp(LEAST_NS, MOST_NS);
     Some(Workload {
         workers,
         queue_depth,
+        ..once(workload, time_ns)
+    })
+}
+
+/// The same work for so long, once, on the data that are there, and without what the
+/// trial itself is to end or to fail by.
+pub(crate) fn once(workload: &Workload, time_ns: u64) -> Workload {
+    Workload {
         bounds: Bounds {
-            time_ns: Some((trial.duration_ns / 3).clamp(LEAST_NS, MOST_NS)),
+            time_ns: Some(time_ns),
             ..Bounds::default()
         },
         until: None,
@@ -247,7 +256,7 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
             ..workload.data_set.clone()
         },
         ..workload.clone()
-    })
+    }
 }
 
 /// Judges the trial beside those of its target that may explain it.
