@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::starved::{TURNS, wants_cpu};
 
 /// How long anything may take to answer. A drive that spins up has its metadata
 /// cached; a server that takes longer than this is a finding anyway.
@@ -144,14 +147,29 @@ pub fn ask_within<T: Send + 'static>(
         call: number,
         answer: Some(answer),
     };
-    let work = move || came_back.with(call());
+    // Of the thread that makes the call; 0 until it has begun.
+    let thread = Arc::new(AtomicI32::new(0));
+    let own = Arc::clone(&thread);
+    let work = move || {
+        own.store(
+            rustix::thread::gettid().as_raw_nonzero().get(),
+            Ordering::Relaxed,
+        );
+        came_back.with(call());
+    };
     if !hand_over(Box::new(work)) {
         return Err(unasked(Unasked::NoThread));
     }
-    match answered.recv_timeout(patience) {
-        Ok(found) => return Ok(found),
-        Err(RecvTimeoutError::Disconnected) => return Err(silent(begun)),
-        Err(RecvTimeoutError::Timeout) => {}
+    for turn in 0..=TURNS {
+        match answered.recv_timeout(patience) {
+            Ok(found) => return Ok(found),
+            Err(RecvTimeoutError::Disconnected) => return Err(silent(begun)),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let number = thread.load(Ordering::Relaxed);
+        if turn == TURNS || !(number == 0 || wants_cpu(number)) {
+            break;
+        }
     }
     // The answer may arrive in this moment: it is given under the lock.
     let mut helpers = helpers();

@@ -30,6 +30,7 @@ pub mod paths;
 mod pipe;
 mod probe;
 mod program;
+mod starved;
 
 pub use bounded_call::{NotResponding, PATIENCE, Unasked, ask, ask_within};
 pub use bounded_file::BoundedFile;

@@ -20,6 +20,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use crate::bounded_call::{NotResponding, PATIENCE, holding};
 use crate::device::waiting_for;
 use crate::mount::Mount;
+use crate::starved::{TURNS, wants_cpu};
 
 /// An answer is good for this long.
 const FRESH: Duration = Duration::from_secs(1);
@@ -190,6 +191,11 @@ impl<'a> Asked<'a> {
                 waiting_for(&question.name, begun.elapsed(), patience);
             }
             said = answer(&mut pipe, left(patience));
+        }
+        let mut turns = 0;
+        while said.is_none() && turns < TURNS && wants_cpu(pid) {
+            said = answer(&mut pipe, patience);
+            turns += 1;
         }
         let answer = said;
         let child = match answer {
