@@ -77,6 +77,12 @@ impl Rig {
         })
     }
 
+    /// Runs fathom alone: a test asks what fathom says, and a page shows it beside fio.
+    #[must_use]
+    pub fn without_fio(self) -> Rig {
+        Rig { fio: None, ..self }
+    }
+
     /// The version of fio that is compared with.
     pub fn fio_version(&self) -> Option<String> {
         let version = tool::run(self.fio.as_ref()?, ["--version"]).ok()?;

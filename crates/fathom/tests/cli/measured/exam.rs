@@ -21,6 +21,7 @@ fn sit(names: &[&str]) -> Vec<RealAnswer> {
     let bench = Bench::new();
     let fathom = Path::new(env!("CARGO_BIN_EXE_fathom"));
     let rig = Rig::new(fathom, bench.path(), false).expect("a folder");
+    let rig = rig.without_fio();
     let scenarios = all();
     let chosen = names.iter().map(|name| {
         let found = scenarios.iter().find(|s| s.name == *name);
