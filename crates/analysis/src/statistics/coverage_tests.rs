@@ -2,6 +2,7 @@
 
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::histogram::Histogram;
+use fathom_stats::autocorrelation::finite_inflation;
 
 use super::noise::{Noise, seeded};
 use super::percentile::Latencies;
@@ -46,27 +47,94 @@ fn mean_intervals_hold_the_truth_wherever_they_are_printed() {
                 .collect();
             let printed = outcomes.len() as f64;
             let missed = outcomes.iter().filter(|held| !**held).count() as f64;
+            // A minute at φ 0.9 is worth three independent seconds: no estimate of φ
+            // is good enough there.
+            let most = if phi > 0.8 && n == 60 { 0.12 } else { 0.06 };
             assert!(
-                missed <= 0.08 * printed,
+                missed <= most * printed,
                 "n {n} phi {phi}: {missed} of {printed} printed intervals missed"
             );
-            if phi <= 0.5 {
-                assert!(
-                    printed > 0.9 * runs as f64,
-                    "n {n} phi {phi}: {printed} printed"
-                );
-            }
+            let least = if phi > 0.8 { 0.3 } else { 0.8 };
+            assert!(
+                printed > least * runs as f64,
+                "n {n} phi {phi}: {printed} printed"
+            );
         }
     }
 }
 
+/// An interval that is wide because it must be, and no wider: against one of whoever
+/// knows φ.
 #[test]
-fn short_strongly_correlated_series_get_no_interval() {
-    let mut noise = seeded(9);
-    let printed = (0..300)
-        .filter(|_| mean_estimate(&noise.ar1(0.9, 60)).low.is_some())
-        .count();
-    assert!(printed < 45, "{printed} of 300");
+fn mean_intervals_are_no_wider_than_they_have_to_be() {
+    for (n, phi, most) in [
+        (60, 0.0, 1.45),
+        (60, 0.5, 1.5),
+        (120, 0.5, 1.3),
+        (300, 0.0, 1.25),
+        (300, 0.8, 1.3),
+        (600, 0.8, 1.25),
+    ] {
+        let mut noise = seeded(n as u64 + (phi * 10.0) as u64);
+        let widths: Vec<f64> = (0..300)
+            .filter_map(|_| {
+                let estimate = mean_estimate(&noise.ar1(phi, n));
+                Some((estimate.high? - estimate.low?) / 2.0)
+            })
+            .collect();
+        let mean = widths.iter().sum::<f64>() / widths.len() as f64;
+        let error = 50.0 * (finite_inflation(phi, n as f64) / n as f64).sqrt();
+        let ratio = mean / (1.96 * error);
+        assert!(ratio < most, "n {n} phi {phi}: {ratio:.2} times as wide");
+    }
+}
+
+/// What is no AR(1) series: slow noise under quick noise, whose first correlation is
+/// small; a period; a level that changes now and then.
+#[test]
+fn intervals_of_other_series_are_not_far_off() {
+    let slow_under_quick = |noise: &mut Noise, n: usize| {
+        let slow = noise.ar1(0.9, n);
+        let quick = slow.iter().map(|slow| 0.55 * slow + 0.84 * noise.normal());
+        quick.collect::<Vec<f64>>()
+    };
+    let period = |noise: &mut Noise, n: usize| {
+        let (mut before, mut last) = (0.0, 0.0);
+        let values = (0..n + 100).map(|_| {
+            let next = 1.456 * last - 0.81 * before + noise.normal();
+            (before, last) = (last, next);
+            next
+        });
+        values.skip(100).collect::<Vec<f64>>()
+    };
+    let levels = |noise: &mut Noise, n: usize| {
+        let mut level = noise.normal().signum();
+        let values = (0..n).map(|_| {
+            // Once in fifteen seconds on average.
+            if noise.normal() > 1.5 {
+                level = -level;
+            }
+            level + 0.3 * noise.normal()
+        });
+        values.collect::<Vec<f64>>()
+    };
+    type Series<'a> = &'a dyn Fn(&mut Noise, usize) -> Vec<f64>;
+    let all: [(&str, Series<'_>, f64); 3] = [
+        ("slow under quick", &slow_under_quick, 0.2),
+        ("a period", &period, 0.01),
+        ("levels", &levels, 0.15),
+    ];
+    for (name, series, most) in all {
+        for n in [120, 600] {
+            let mut noise = seeded(n as u64);
+            let outcomes: Vec<bool> = (0..400)
+                .filter_map(|_| holds(&mean_estimate(&series(&mut noise, n)), 1000.0))
+                .collect();
+            let missed = outcomes.iter().filter(|held| !**held).count() as f64;
+            let share = missed / outcomes.len() as f64;
+            assert!(share <= most, "{name}, {n}: {share} missed");
+        }
+    }
 }
 
 #[test]

@@ -97,17 +97,17 @@ impl Ratio {
     /// Half the width of the 95 % interval, also where the series is too short
     /// for it to be printed.
     pub(crate) fn half_width(&self) -> Option<f64> {
-        let error = self.error?;
-        let half = student_975(error.n_effective_low - 1.0) * error.upper;
+        let half = self.error?.half_width;
         half.is_finite().then_some(half)
     }
 
-    /// How much longer to measure for an interval. Parts shorter than a second
-    /// count as one: more of them would not be more independent.
+    /// How much longer to measure for an interval that is of use: the narrowest that
+    /// are printed are three times as wide. Parts shorter than a second count as one:
+    /// more of them would not be more independent.
     pub(crate) fn longer_for_interval(&self, measured_ns: u64) -> u64 {
         let have = self.error.map_or(1.0, |e| e.n_effective);
         let nominal_ns = (self.parts as u64).saturating_mul(1_000_000_000);
-        longer_for(measured_ns.max(nominal_ns), MIN_EFFECTIVE, have)
+        longer_for(measured_ns.max(nominal_ns), check::v15::INFO, have)
     }
 
     /// The estimate, where `measured_ns` is how long the seconds are together.
@@ -120,7 +120,7 @@ impl Ratio {
         };
         if error.n_effective < MIN_EFFECTIVE {
             let reason = format!(
-                "{seconds} seconds are worth {:.1} independent ones; an interval needs 10",
+                "{seconds} seconds are worth {:.1} independent ones; an interval needs {MIN_EFFECTIVE:.0}",
                 error.n_effective
             );
             let mut point = Estimate::point(unit, self.value, reason)

@@ -151,7 +151,7 @@ fn ends(track: &Track, total: f64, backwards: bool) -> Estimate {
         _ if value.is_finite() => Estimate::point(
             Unit::Ratio,
             value,
-            "the ends were passed in fewer than ten independent seconds each",
+            "the ends were passed in too few independent seconds each",
         ),
         _ => Estimate::unknown(Unit::Ratio, "nothing was moved at one of the ends"),
     }

@@ -33,7 +33,7 @@ pub(super) fn spread_of(values: &[f64]) -> Option<(f64, f64)> {
     let mean = mean(values)?;
     let error = mean_error(values)?;
     let half = match error.n_effective >= MIN_EFFECTIVE {
-        true => student_975(error.n_effective_low - 1.0) * error.upper,
+        true => error.half_width,
         false => {
             let cautious = student_975((error.n_effective - 1.0).max(2.0)) * error.likely;
             cautious.min(2.0 * student_975(values.len() as f64 - 1.0) * error.independent)

@@ -23,8 +23,8 @@ pub(super) fn intervals(series: u32) -> String {
 ## 95 % intervals
 
 Series of one value per second, AR(1) with the correlation φ from second to second. An interval that
-cannot be trusted is not printed; of those that are printed, at least 92 % must hold the truth. Means
-vary by 5 %. Percentiles are those of log-normal latencies whose level is the series; their
+cannot be trusted is not printed; of those that are printed, 94 to 98 % should hold the truth, and at
+φ 0.9 a minute is too short for that. Means vary by 5 %. Percentiles are those of log-normal latencies whose level is the series; their
 intervals come from the seconds' histograms, a block bootstrap of the seconds among them.
 
 {}",
