@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -160,16 +162,10 @@ pub fn ask_within<T: Send + 'static>(
     if !hand_over(Box::new(work)) {
         return Err(unasked(Unasked::NoThread));
     }
-    for turn in 0..=TURNS {
-        match answered.recv_timeout(patience) {
-            Ok(found) => return Ok(found),
-            Err(RecvTimeoutError::Disconnected) => return Err(silent(begun)),
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        let number = thread.load(Ordering::Relaxed);
-        if turn == TURNS || !(number == 0 || wants_cpu(number)) {
-            break;
-        }
+    match wait_for(&answered, patience, &thread) {
+        Ok(found) => return Ok(found),
+        Err(RecvTimeoutError::Disconnected) => return Err(silent(begun)),
+        Err(RecvTimeoutError::Timeout) => {}
     }
     // The answer may arrive in this moment: it is given under the lock.
     let mut helpers = helpers();
@@ -185,6 +181,26 @@ pub fn ask_within<T: Send + 'static>(
         }
     }
     Err(silent(begun))
+}
+
+/// Waits for an answer, and a few times as long while the thread that gives it waits
+/// for a CPU, or has not begun.
+fn wait_for<T>(
+    answered: &Receiver<T>,
+    patience: Duration,
+    thread: &AtomicI32,
+) -> Result<T, RecvTimeoutError> {
+    for _ in 0..TURNS {
+        match answered.recv_timeout(patience) {
+            Err(RecvTimeoutError::Timeout) => {}
+            ended => return ended,
+        }
+        let number = thread.load(Ordering::Relaxed);
+        if number != 0 && !wants_cpu(number) {
+            return Err(RecvTimeoutError::Timeout);
+        }
+    }
+    answered.recv_timeout(patience)
 }
 
 /// The end of a call, panicked or not: the answer is given, and what was asked
