@@ -34,6 +34,13 @@ impl Series {
         self.0.iter().map(|(value, _)| *value).reduce(f64::max)
     }
 
+    /// The second largest value: what more than one interval shows.
+    pub(crate) fn second_most(&self) -> Option<f64> {
+        let mut values: Vec<f64> = self.0.iter().map(|(value, _)| *value).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values.len().checked_sub(2).map(|at| values[at])
+    }
+
     /// The value that is not exceeded for this share of the time.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         weighted_quantile(&self.0, share)
@@ -71,6 +78,8 @@ mod tests {
             .collect();
         assert_eq!(series.mean(), Some(2.0));
         assert_eq!(series.most(), Some(11.0));
+        assert_eq!(series.second_most(), Some(1.0));
+        assert_eq!(Series::default().second_most(), None);
         assert_eq!(series.quantile(0.5), Some(1.0));
         assert_eq!(series.quantile(0.95), Some(11.0));
         assert_eq!(series.share_from(10.0), 0.1);
