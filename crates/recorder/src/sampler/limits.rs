@@ -20,6 +20,11 @@ const WORDS: [(&str, &str, &str); 4] = [
     ("wiops", "wios", "blkio.throttle.write_iops_device"),
 ];
 
+/// Place of the first of them that counts operations.
+const FIRST_OF_OPERATIONS: usize = 2;
+/// Slices of a second in which the kernel lets operations pass.
+const SLICES: u64 = 10;
+
 /// What a group may do to one device each second, and what it did so far.
 type PerDevice<T> = HashMap<String, [T; 4]>;
 
@@ -65,16 +70,31 @@ impl Limits {
             let (Some(now), Some(last)) = (self.last.get(device), last.get(device)) else {
                 continue;
             };
-            for ((now, last), most) in now.iter().zip(last).zip(most) {
+            for (place, most) in most.iter().enumerate() {
                 let Some(most) = most.filter(|most| *most > 0) else {
                     continue;
                 };
-                let rate = now.saturating_sub(*last) as f64 / seconds;
-                let used = (1000.0 * rate / most as f64).round() as u64;
-                fullest = fullest.max(Some(used));
+                let rate = now[place].saturating_sub(last[place]) as f64 / seconds;
+                let used = used_share(rate, most, place >= FIRST_OF_OPERATIONS);
+                fullest = fullest.max(Some((1000.0 * used).round() as u64));
             }
         }
         fullest
+    }
+}
+
+/// What a rate is of a limit. Operations come in slices of a tenth of a second, and
+/// whole ones only: of 88 a second the kernel lets 80 pass (block/blk-throttle.c). What
+/// is more than that is held against the limit itself.
+fn used_share(rate: f64, most: u64, operations: bool) -> f64 {
+    let of_limit = rate / most as f64;
+    let whole = match operations {
+        true => most / SLICES * SLICES,
+        false => most,
+    };
+    match whole {
+        0 => of_limit,
+        _ => of_limit.max((rate / whole as f64).min(1.0)),
     }
 }
 
@@ -175,6 +195,15 @@ mod tests {
         assert_eq!(limits.used([&stat(0, 0), ""], true, 1.0), None);
         assert_eq!(limits.used([&stat(1000, 800), ""], true, 2.0), Some(800));
         assert_eq!(limits.used([&stat(1000, 800), ""], true, 1.0), Some(0));
+    }
+
+    #[test]
+    fn a_limit_that_slices_cut_is_used_in_full() {
+        assert_eq!(used_share(80.0, 88, true), 1.0);
+        assert_eq!(used_share(79.0, 88, true), 79.0 / 80.0);
+        assert_eq!(used_share(110.0, 88, true), 1.25);
+        assert_eq!(used_share(5.0, 8, true), 5.0 / 8.0);
+        assert_eq!(used_share(80.0, 88, false), 80.0 / 88.0);
     }
 
     #[test]
