@@ -7,7 +7,7 @@
 //! one that does is slow in itself.
 
 use fathom_rules::diagnosis::overload::{LASTING, LEAST_SAMPLES, THRESHOLD as LONG_MS};
-use fathom_rules::diagnosis::plateau::{HELD, HELD_MOSTLY, LEAST_QUEUE};
+use fathom_rules::diagnosis::plateau::{HELD, HELD_MOSTLY, LEAST_QUEUE, NEVER_EMPTY};
 use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
 use fathom_rules::diagnosis::waits_for_io::HALF;
 
@@ -56,9 +56,12 @@ pub(crate) fn find(recording: &Recording, name: &str, samples: &Samples<'_>) -> 
     })
 }
 
-/// Operations queue, and take long.
+/// Operations queue and take long, and the device is never empty in between, as it is
+/// between batches. What is not counted, or counted as nothing at all, says nothing.
 fn is_long(disk: &DiskMoment) -> bool {
-    disk.in_flight().is_some_and(|queue| queue >= LEAST_QUEUE)
+    let never_empty = |busy| busy == 0.0 || busy >= NEVER_EMPTY;
+    disk.util.is_none_or(never_empty)
+        && disk.in_flight().is_some_and(|queue| queue >= LEAST_QUEUE)
         && disk.operations() >= FEW_PER_SECOND
         && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
 }
@@ -136,6 +139,16 @@ mod tests {
             let found = diagnose(&steady(18.0, 111.0, pressure, iowait), |_| None);
             assert_ne!(found.answer, Answer::Yes, "{found:#?}");
         }
+    }
+
+    #[test]
+    fn batches_at_a_device_that_is_empty_in_between_prove_nothing() {
+        let mut recording = steady(18.0, 111.0, Some(0.6), 0.1);
+        for disk in recording.moments.iter_mut().flat_map(|m| &mut m.disks) {
+            disk.util = Some(0.6);
+        }
+        let found = diagnose(&recording, |_| None);
+        assert_ne!(found.answer, Answer::Yes, "{found:#?}");
     }
 
     #[test]
