@@ -61,17 +61,20 @@ fn real_files_get_the_findings_that_they_deserve() {
 }
 
 #[test]
-fn a_long_direct_run_with_its_logs_is_trusted() {
+fn a_long_direct_run_is_believed_with_the_scatter_of_its_logs() {
     let names = ["randread.json", "randread_iops.1.log", "randread_bw.1.log"];
     let (exit, opinion) = judged(&names);
-    assert_eq!((exit, &opinion["validity"]), (Some(0), &"trusted".into()));
+    // Its rate wanders between 62,000 and 97,000 operations a second, slowly: 40 s say
+    // no more of the mean.
+    assert_eq!((exit, &opinion["validity"]), (Some(0), &"caveats".into()));
     let bench = Bench::new();
     let mut args = vec!["judge".into()];
     args.extend(names.iter().map(|n| fixture(n).into_os_string()));
     let text = bench.fathom(args);
     text.expect_status(0);
     for words in [
-        "Validity: trusted",
+        "Validity: trusted with caveats",
+        "V16 caveat: read: the 95 % interval by the log is ± 15.7 % of the mean",
         "believe: throughput",
         "83,400",
         "Missing:",
