@@ -8,11 +8,13 @@
 
 use fathom_rules::diagnosis::overload::{LASTING, LEAST_SAMPLES, THRESHOLD as LONG_MS};
 use fathom_rules::diagnosis::plateau::{HELD, HELD_MOSTLY, LEAST_QUEUE, NEVER_EMPTY};
+use fathom_rules::diagnosis::room::USED_QUEUE;
 use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
 use fathom_rules::diagnosis::waits_for_io::HALF;
 
 use crate::load::{self, Samples};
-use crate::recording::{DiskMoment, Recording};
+use crate::network_mounts;
+use crate::recording::{DiskMoment, Moment, Recording};
 use crate::series::Series;
 
 /// What a device shows that is overloaded.
@@ -45,6 +47,9 @@ pub(crate) fn find(recording: &Recording, name: &str, samples: &Samples<'_>) -> 
     }
     let stalled = stalled(recording, name).filter(|share| *share >= HALF)?;
     let (operations, queue) = (rates.mean()?, of(DiskMoment::in_flight).mean()?);
+    if waited_for_elsewhere(recording, name, queue) {
+        return None;
+    }
     let usual = rates.quantile(0.5)?;
     let like_it = rates.share_from((1.0 - HELD) * usual) - rates.share_from((1.0 + HELD) * usual);
     Some(Overload {
@@ -66,6 +71,27 @@ fn is_long(disk: &DiskMoment) -> bool {
         && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
 }
 
+/// Whether work may wait for another device or a network mount: that of the host is not
+/// known by device, and a backlog that nobody waits for looks the same. A device with
+/// half as many in flight and more is part of the same stack, or as overloaded.
+fn waited_for_elsewhere(recording: &Recording, name: &str, queue: f64) -> bool {
+    let is_long_there = |moment: &Moment| {
+        let mut disks = moment.disks.iter();
+        disks.any(|disk| disk.name == name && is_long(disk))
+    };
+    let in_flight = |other: &str| {
+        let values = load::series(recording, |moment| {
+            let disk = moment.disks.iter().find(|disk| disk.name == other)?;
+            disk.in_flight().filter(|_| is_long_there(moment))
+        });
+        values.mean().unwrap_or(0.0)
+    };
+    let of_others = load::by_disk(recording);
+    let mut others = of_others.keys().filter(|other| **other != name);
+    others.any(|other| (USED_QUEUE..HALF * queue).contains(&in_flight(other)))
+        || network_mounts::waits(recording, None).is_some()
+}
+
 /// Share of the time for which work waited for I/O while operations took long.
 fn stalled(recording: &Recording, name: &str) -> Option<f64> {
     let cpus = recording.host.cpus.map(f64::from);
@@ -85,7 +111,7 @@ mod tests {
     use fathom_model::diagnosis::{Answer, Shortage};
 
     use super::*;
-    use crate::recording::{CpuShares, Moment, RecordedHost};
+    use crate::recording::{CpuShares, RecordedHost};
     use crate::{Ceiling, diagnose};
 
     /// A quarter of an hour, in samples of ten seconds, of a device with so many
@@ -139,6 +165,25 @@ mod tests {
             let found = diagnose(&steady(18.0, 111.0, pressure, iowait), |_| None);
             assert_ne!(found.answer, Answer::Yes, "{found:#?}");
         }
+    }
+
+    #[test]
+    fn a_backlog_beside_another_device_that_is_waited_for_proves_nothing() {
+        let beside = |queue: f64| {
+            let mut recording = steady(18.0, 111.0, Some(0.9), 0.1);
+            for moment in &mut recording.moments {
+                let mut other = moment.disks[0].clone();
+                other.name = "sdb".to_owned();
+                other.queue = Some(queue);
+                other.reads = 1000.0 * queue / 5.0;
+                other.read_wait_ms = Some(5.0);
+                moment.disks.push(other);
+            }
+            diagnose(&recording, |_| None).answer
+        };
+        assert_ne!(beside(1.0), Answer::Yes);
+        // A little of something else waits for nobody.
+        assert_eq!(beside(0.1), Answer::Yes);
     }
 
     #[test]
