@@ -23,6 +23,7 @@ mod layers;
 mod link;
 mod load;
 mod objects;
+mod pauses;
 mod power;
 mod precision;
 mod stall;
@@ -103,6 +104,7 @@ const CHECKS: &[CheckFn] = &[
     integrity::io_errors,
     generator::stall,
     stall::target_stall,
+    pauses::recurring,
     integrity::engine_fallback,
     integrity::incomplete,
     host::foreign_io,

@@ -87,7 +87,7 @@ fn longest(trial: &Trial<'_>, own: impl Fn(&Second<'_>) -> bool) -> (u64, u64) {
 /// Longest operation of a sample, in nanoseconds. The flush at the end of a trial
 /// covers all that was written and may take its time; one after every N writes is
 /// waited for as a write is.
-fn longest_ns(trial: &Trial<'_>, sample: &Sample) -> Option<u64> {
+pub(super) fn longest_ns(trial: &Trial<'_>, sample: &Sample) -> Option<u64> {
     let sync = &trial.workload.sync;
     let flushes = sync.every_writes > 0 || sync.other_every_writes > 0;
     let counts = |kind: OpKind| kind.is_data() || (flushes && kind == OpKind::Sync);
@@ -153,7 +153,7 @@ fn after_the_end(trial: &Trial<'_>) -> Option<(u64, u64)> {
 
 /// From when to when the generator itself can have stood still for long: a stop
 /// is recorded in the second in which it ended.
-fn own_stops(trial: &Trial<'_>) -> Vec<(u64, u64)> {
+pub(super) fn own_stops(trial: &Trial<'_>) -> Vec<(u64, u64)> {
     let stops = trial.seconds.iter().filter_map(|second| {
         let stop_ns = second.largest(|g| g.longest_stall_ns);
         own_stop(stop_ns, second.start_ns, second.end_ns())

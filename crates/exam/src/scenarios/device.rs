@@ -28,7 +28,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         ),
         faulty(
             "garbage collection, two modes",
-            &["V14", "V11", "V16", "V13"],
+            &["V47", "V14", "V11", "V16", "V13"],
             &[],
             two_modes,
         ),
