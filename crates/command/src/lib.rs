@@ -14,6 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 use fathom_model::printable;
 use fathom_runs::{
@@ -102,7 +103,9 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<cla
         all = all.bin_name("");
         arguments.insert(1, name.into());
     }
-    let matches = all.try_get_matches_from(arguments)?;
+    let matches = all
+        .try_get_matches_from(arguments)
+        .map_err(|error| Box::new(with_commands_of_groups(error)))?;
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => {
             if cli.force {
@@ -112,6 +115,28 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<cla
         }
         Err(error) => Err(Box::new(error.format(&mut Cli::command()))),
     }
+}
+
+/// The mistake, with the commands of groups that are called like the unknown one:
+/// `fathom runs list` for `fathom list`.
+fn with_commands_of_groups(mut error: clap::Error) -> clap::Error {
+    let unknown = error.get(ContextKind::InvalidSubcommand);
+    let Some(ContextValue::String(word)) = unknown else {
+        return error;
+    };
+    let all = Cli::command();
+    let groups = all.get_subcommands();
+    let meant: Vec<String> = groups
+        .filter(|group| word != "help" && group.find_subcommand(word).is_some())
+        .map(|group| format!("{} {word}", group.get_name()))
+        .collect();
+    if !meant.is_empty() {
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(meant),
+        );
+    }
+    error
 }
 
 /// Whether no argument has characters that a terminal obeys: a message with
