@@ -14,6 +14,7 @@ mod drive;
 mod durability;
 pub(crate) mod evidence;
 mod files;
+mod first_pass;
 mod generator;
 mod generator_cpu;
 mod host;
@@ -91,6 +92,7 @@ const CHECKS: &[CheckFn] = &[
     steadiness::drift,
     steadiness::cliff,
     steadiness::bimodal,
+    first_pass::first_pass,
     precision::duration,
     precision::n_eff,
     precision::ci_width,

@@ -32,6 +32,12 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             &[],
             two_modes,
         ),
+        faulty(
+            "thin volume, written for the first time",
+            &["V48"],
+            &[],
+            thin,
+        ),
         faulty("runs that do not repeat", &["V18"], &[], not_repeatable),
         remarked(
             "second pass from a server's cache",
@@ -167,6 +173,22 @@ fn two_modes(d: &mut Draw) -> Case {
         d.even(500.0, 800.0),
     );
     Case::new(drive, random_writes(8, d.whole(90, 180)))
+}
+
+fn thin(d: &mut Draw) -> Case {
+    // Regions are allocated one at a time: that bounds the rate of the first pass.
+    let extent_mib = d.one_of(&[1.0, 2.0, 4.0]);
+    let slow_mibs = d.log(150.0, 600.0);
+    let drive = format!(
+        "thin?write_mibs={:.0},extent={:.0},alloc_us={:.0}",
+        slow_mibs * d.even(1.6, 4.0),
+        extent_mib * MIB as f64,
+        extent_mib * 1e6 / slow_mibs,
+    );
+    let pass_s = d.even(10.0, 25.0);
+    let mut workload = sequential(OpMix::WRITE, 8, (pass_s * d.even(2.0, 3.0)) as u64);
+    workload.data_set.size_bytes = Some((slow_mibs * pass_s) as u64 * MIB);
+    Case::new(drive, workload)
 }
 
 fn not_repeatable(d: &mut Draw) -> Case {
