@@ -22,11 +22,11 @@
 use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::op::OpKind;
 use fathom_model::unit;
-use fathom_rules::TargetKind;
 use fathom_rules::method::held_by_a_cap::{
-    LEAST_BURST, LEAST_SECONDS, LINE_QUANTILE, LINE_SECONDS, MOST_SCATTER, ROUNDNESS,
+    LATENCY_FIT, LEAST_BURST, LEAST_SECONDS, LINE_QUANTILE, LINE_SECONDS, MOST_SCATTER, ROUNDNESS,
     TELLING_SECONDS, THRESHOLD as LARGEST_VARIATION,
 };
+use fathom_rules::{TargetKind, check};
 use fathom_stats::moments::{Moments, mean};
 
 use crate::checks::depth_kept;
@@ -43,13 +43,13 @@ pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
     if !caps_exist(trial) || trial.open_loop() || trial.workload.think_ns > 0 {
         return None;
     }
-    if trial.total_depth() < 2 || depth_kept(trial)? < 0.95 {
+    if trial.total_depth() < 2 || depth_kept(trial)? < check::v20::CAVEAT {
         return None;
     }
     let flat = Flat::of(trial)?;
     let depth = trial.total_depth() as f64;
     let expected = depth / flat.ops * 1e9;
-    if (flat.latency_ns / expected - 1.0).abs() > 0.05 {
+    if (flat.latency_ns / expected - 1.0).abs() > LATENCY_FIT {
         return None;
     }
     let (figure, sign) = match round_figure(flat.ops, flat.bytes) {

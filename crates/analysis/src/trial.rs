@@ -11,6 +11,7 @@ use fathom_model::sample::{OpSample, Phase, Sample};
 use fathom_model::target::Target;
 use fathom_model::workload::{CacheMode, EngineKind, Workload};
 use fathom_rules::TargetKind;
+use fathom_rules::method::observed::CUT_SHORT;
 
 use crate::company::Company;
 
@@ -167,7 +168,9 @@ impl<'a> Trial<'a> {
     /// Data operations per second of each second of the measure phase that is not
     /// cut short.
     pub(crate) fn second_rates(&self) -> Vec<f64> {
-        let seconds = self.measured().filter(|s| s.duration_ns >= 500_000_000);
+        let seconds = self
+            .measured()
+            .filter(|s| s.duration_ns as f64 >= CUT_SHORT * 1e9);
         seconds
             .map(|second| {
                 let kinds = data_kinds().flat_map(|kind| second.ops(kind));

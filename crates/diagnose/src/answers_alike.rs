@@ -7,7 +7,7 @@
 
 use fathom_model::unit;
 use fathom_rules::diagnosis::answers_alike::{
-    EVEN_WAITS, LEAST_MOMENTS, LEAST_RATE, LEAST_SPREAD, THRESHOLD as SAME_WAIT,
+    EVEN_WAITS, LEAST_MOMENTS, LEAST_RATE, LEAST_SPREAD, OUTER_SHARE, THRESHOLD as SAME_WAIT,
 };
 
 use crate::load::Samples;
@@ -61,7 +61,7 @@ pub(crate) fn find(samples: &Samples<'_>) -> Option<Alike> {
     let more = high.0 >= LEAST_SPREAD * low.0;
     let same = high.1 <= SAME_WAIT * low.1 && low.1 <= SAME_WAIT * high.1;
     let waits: Series = active.iter().map(|(_, wait, s)| (*wait, *s)).collect();
-    let even = waits.quantile(0.9)? <= EVEN_WAITS * waits.quantile(0.1)?;
+    let even = waits.quantile(1.0 - OUTER_SHARE)? <= EVEN_WAITS * waits.quantile(OUTER_SHARE)?;
     (more && same && even).then_some(Alike { low, high })
 }
 

@@ -4,8 +4,9 @@ use fathom_model::diagnosis::{Calibration, CeilingUse, DiskLoad};
 use fathom_model::unit;
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::at_ceiling::{
-    LEAST_SECONDS, SAME_BLOCK, SAME_MIX, THRESHOLD as AT_CEILING,
+    LEAST_SECONDS, MIX_WEIGHT, SAME_BLOCK, SAME_MIX, THRESHOLD as AT_CEILING,
 };
+use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::load::{self, Samples};
 use crate::recording::Recording;
@@ -58,7 +59,7 @@ impl Ceiling {
         let all = load::by_disk(test);
         let samples = all.get(disk)?;
         let rates: Series = samples.iter().map(|(d, s)| (d.operations(), *s)).collect();
-        let operations = rates.quantile(0.95).filter(|rate| *rate > 0.0)?;
+        let operations = rates.quantile(PEAK_QUANTILE).filter(|rate| *rate > 0.0)?;
         let under_test = samples
             .iter()
             .filter(|(d, _)| d.operations() >= AT_CEILING * operations);
@@ -83,7 +84,7 @@ impl Ceiling {
         let far = |ceiling: &Ceiling| {
             let octaves = ceiling.block_ratio(load).map_or(0.0, f64::log2);
             // Half an octave is the same block.
-            (2.0 * octaves).round() + 4.0 * ceiling.mix_difference(load).unwrap_or(0.0)
+            (2.0 * octaves).round() + MIX_WEIGHT * ceiling.mix_difference(load).unwrap_or(0.0)
         };
         let order = |a: &Ceiling, b: &Ceiling| {
             let nearer = far(a).total_cmp(&far(b));

@@ -18,6 +18,7 @@ use fathom_rules::diagnosis::cpu_stolen::THRESHOLD as STEAL;
 use fathom_rules::diagnosis::network_full::THRESHOLD as NETWORK_FULL;
 use fathom_rules::diagnosis::overload::THRESHOLD as LONG_MS;
 use fathom_rules::diagnosis::waits_for_io::{FEW_SAMPLES, HALF, LASTING, THRESHOLD as IO_WAIT};
+use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::answers_alike;
 use crate::ceiling::Ceiling;
@@ -148,7 +149,7 @@ impl<'a> Facts<'a> {
                 .zip(both)
                 .map(|(ceiling, (disk, samples))| ceiling.used(disk, samples)),
             waited: waited(recording),
-            queue_p95: queues.quantile(0.95),
+            queue_p95: queues.quantile(PEAK_QUANTILE),
             queue_median: queues.quantile(0.5),
             hangs: hung_device::find(recording),
         }

@@ -3,6 +3,7 @@
 
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::held_back::{LEAST_WAITERS, MOST_OF_THE_TIME, THRESHOLD as AT_LIMIT};
+use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use std::path::Path;
 
@@ -30,7 +31,7 @@ fn used_limits(recording: &Recording) -> Vec<(&str, Series)> {
 /// How far a limit is exceeded for a twentieth of the time and in two samples, where
 /// none could be that held: one alone may show what had gathered in a pause.
 fn exceeded(used: &Series) -> Option<f64> {
-    let most = used.quantile(0.95)?.min(used.second_most()?);
+    let most = used.quantile(PEAK_QUANTILE)?.min(used.second_most()?);
     (most > diagnosis::ceiling_contradicted::THRESHOLD).then_some(most)
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::diagnosis::{CpuLoad, DiskLoad};
 use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
-use fathom_rules::method::observed::UNKNOWN_SECONDS;
+use fathom_rules::method::observed::{PEAK_QUANTILE, UNKNOWN_SECONDS};
 
 use crate::recording::{DiskMoment, Moment, Recording};
 use crate::series::Series;
@@ -127,7 +127,7 @@ fn disk(name: &str, samples: &Samples<'_>) -> DiskLoad {
         name: name.to_owned(),
         operations: mean,
         read_share: (divided && mean > 0.0).then(|| reads.mean().unwrap_or(0.0) / mean),
-        operations_p95: operations.quantile(0.95).unwrap_or(0.0),
+        operations_p95: operations.quantile(PEAK_QUANTILE).unwrap_or(0.0),
         reads_peak: reads.most().unwrap_or(0.0),
         writes_peak: of(|d| Some(d.writes)).most().unwrap_or(0.0),
         operations_peak: operations.most().unwrap_or(0.0),

@@ -16,8 +16,8 @@
 
 use fathom_rules::diagnosis::plateau::{
     AT_RATE, CONSTANT, HELD, HELD_MOSTLY, LEAST_MOMENTS, LEAST_QUEUE, LEAST_SPREAD, LIKE_BLOCK,
-    LIKE_RATE, NEVER_EMPTY, QUIET_QUEUE, QUIET_SHARE, SAME_BYTES, SAME_RATE, SOME_RATE,
-    THRESHOLD as LEAST_INFLATION,
+    LIKE_RATE, NEVER_EMPTY, QUIET_QUANTILE, QUIET_QUEUE, QUIET_SHARE, SAME_BYTES, SAME_RATE,
+    SOME_RATE, THRESHOLD as LEAST_INFLATION,
 };
 
 use crate::load::Samples;
@@ -71,7 +71,7 @@ impl Loaded {
 pub(crate) fn find(samples: &Samples<'_>) -> Option<Plateau> {
     let loaded = of_like_blocks(samples);
     let waits: Series = loaded.iter().map(|l| (l.wait_ms, l.seconds)).collect();
-    let quiet_ms = waits.quantile(0.1).filter(|ms| *ms > 0.0)?;
+    let quiet_ms = waits.quantile(QUIET_QUANTILE).filter(|ms| *ms > 0.0)?;
     let queued = loaded.into_iter().filter(|l| l.queue >= LEAST_QUEUE);
     let mut queued: Vec<Loaded> = queued.collect();
     queued.sort_by(|a, b| a.queue.total_cmp(&b.queue));

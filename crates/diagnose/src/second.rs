@@ -6,7 +6,8 @@
 
 use jiff::civil::DateTime;
 
-use fathom_rules::diagnosis::test_load::{SAME_TIME, THRESHOLD as CLEARLY_MORE};
+use fathom_rules::diagnosis::test_load::{NEAR_MOST, SAME_TIME, THRESHOLD as CLEARLY_MORE};
+use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::load::{self, Samples};
 use crate::plateau;
@@ -68,7 +69,7 @@ pub fn no_test_load(load: &Recording, second: &Recording) -> Option<String> {
 
 /// In flight while the device does most.
 fn in_flight(samples: &Samples<'_>) -> Option<f64> {
-    let most = 0.9 * rate(samples)?;
+    let most = NEAR_MOST * rate(samples)?;
     let busy = samples.iter().filter(|(disk, _)| disk.operations() >= most);
     let queues = busy.filter_map(|(disk, seconds)| Some((disk.in_flight()?, *seconds)));
     queues.collect::<Series>().mean()
@@ -77,7 +78,7 @@ fn in_flight(samples: &Samples<'_>) -> Option<f64> {
 /// The rate that is held for a twentieth of the time.
 fn rate(samples: &Samples<'_>) -> Option<f64> {
     let rates = samples.iter().map(|(disk, s)| (disk.operations(), *s));
-    rates.collect::<Series>().quantile(0.95)
+    rates.collect::<Series>().quantile(PEAK_QUANTILE)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use fathom_model::unit;
 use fathom_rules::diagnosis::doers::{
     FULL_OF_INTERRUPTS, LEAST_BYTES, MOST_OF_THE_TIME, THRESHOLD as LEAST_SHARE,
 };
+use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::load::{self, seconds};
 use crate::recording::{DoerMoment, Moment, Recording};
@@ -132,7 +133,7 @@ fn one_thread(recording: &Recording) -> Option<String> {
         Some(doer.map_or(0.0, |doer| doer.cpus))
     });
     let always = cpus.share_from(*ONE_CPU.start()) >= MOST_OF_THE_TIME;
-    let never_more = cpus.quantile(0.95)? <= *ONE_CPU.end();
+    let never_more = cpus.quantile(PEAK_QUANTILE)? <= *ONE_CPU.end();
     (always && never_more).then(|| {
         format!("{name} computes on one CPU without a pause: a single thread sets its pace")
     })

@@ -70,6 +70,92 @@ const NO_DECISION: &[(&str, &[&str])] = &[
     ("crates/studies/src/snia/view/plot.rs", &["MOST_POINTS"]),
 ];
 
+/// Values that convert units, halve, double, bound or round, and percentiles that are
+/// shown: by themselves they decide nothing.
+const NEUTRAL: [f64; 22] = [
+    0.0,
+    0.5,
+    1.0,
+    2.0,
+    8.0,
+    10.0,
+    60.0,
+    100.0,
+    1e3,
+    1024.0,
+    3600.0,
+    1e6,
+    1_048_576.0,
+    1e9,
+    1e12,
+    1e-3,
+    1e-6,
+    1e-9,
+    1e-12,
+    50.0,
+    99.0,
+    99.9,
+];
+
+/// Files in which other numbers stand amid the code, and why.
+const NO_DECISION_INLINE: &[(&str, &str)] = &[
+    (
+        "crates/analysis/src/accuracy.rs",
+        "inputs of simulations, and what they must reach",
+    ),
+    ("crates/analysis/src/charts.rs", "geometry"),
+    (
+        "crates/analysis/src/comparison/runs.rs",
+        "the normal distribution",
+    ),
+    (
+        "crates/analysis/src/comparison/simulation.rs",
+        "inputs of a simulation",
+    ),
+    (
+        "crates/analysis/src/comparison/standing.rs",
+        "digits that are shown",
+    ),
+    ("crates/analysis/src/coverage.rs", "inputs of simulations"),
+    (
+        "crates/analysis/src/intervals.rs",
+        "percentiles that are stored",
+    ),
+    (
+        "crates/analysis/src/network/evidence.rs",
+        "digits that are shown",
+    ),
+    (
+        "crates/analysis/src/network/limit.rs",
+        "headers of packets, the formula of Mathis",
+    ),
+    (
+        "crates/analysis/src/statistics/cells.rs",
+        "spacing of a grid",
+    ),
+    ("crates/compat/src/judge/fio_number.rs", "units"),
+    (
+        "crates/compat/src/judge/identity.rs",
+        "units, and digits that fio prints",
+    ),
+    (
+        "crates/diagnose/src/cluster/ceph_readings.rs",
+        "a percentile that is shown",
+    ),
+    ("crates/studies/src/curve/search.rs", "digits of a name"),
+    (
+        "crates/studies/src/curve/view/map.rs",
+        "equal loads but for rounding",
+    ),
+    ("crates/studies/src/curve/view/plot.rs", "geometry"),
+    (
+        "crates/studies/src/scale/answers.rs",
+        "digits that are shown",
+    ),
+    ("crates/studies/src/scale/law.rs", "a solver"),
+    ("crates/studies/src/snia/view/plot.rs", "geometry"),
+];
+
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().unwrap()
@@ -210,6 +296,87 @@ fn numbers_that_decide_stand_in_the_tables() {
     let listed = |(name, names): &(&str, &[&str])| ((*name).to_owned(), names.len());
     let listed: BTreeMap<String, usize> = NO_DECISION.iter().map(listed).collect();
     assert_eq!(used, listed, "shorten NO_DECISION");
+}
+
+/// Numbers amid the code of functions that are not neutral.
+#[derive(Default)]
+struct Inline {
+    found: Vec<String>,
+}
+
+impl<'ast> Visit<'ast> for Inline {
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        if !is_test(&module.attrs) {
+            syn::visit::visit_item_mod(self, module);
+        }
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        if !is_test(&function.attrs) {
+            syn::visit::visit_item_fn(self, function);
+        }
+    }
+
+    fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
+
+    fn visit_impl_item_const(&mut self, _: &'ast syn::ImplItemConst) {}
+
+    fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}
+
+    fn visit_lit_float(&mut self, literal: &'ast syn::LitFloat) {
+        let value: f64 = literal.base10_parse().unwrap();
+        if !NEUTRAL.contains(&value) {
+            self.found.push(literal.to_string());
+        }
+    }
+}
+
+fn inline(text: &str) -> Vec<String> {
+    let mut inline = Inline::default();
+    inline.visit_file(&syn::parse_file(text).unwrap());
+    inline.found
+}
+
+#[test]
+fn numbers_amid_the_code_decide_nothing() {
+    let root = root();
+    let mut files = Vec::new();
+    for folder in DECIDING {
+        rust_files(&root.join(folder), &mut files);
+    }
+    let mut with_numbers = Vec::new();
+    for path in files {
+        let name = path.strip_prefix(&root).unwrap().to_string_lossy();
+        let found = inline(&fs::read_to_string(&path).unwrap());
+        if is_test_file(&name) || found.is_empty() {
+            continue;
+        }
+        assert!(
+            NO_DECISION_INLINE.iter().any(|(file, _)| *file == name),
+            "{name} has {}: numbers that decide are parameters of a rule in crates/rules/tables",
+            found.join(", ")
+        );
+        with_numbers.push(name.to_string());
+    }
+    with_numbers.sort();
+    let listed: Vec<&str> = NO_DECISION_INLINE.iter().map(|(file, _)| *file).collect();
+    assert_eq!(with_numbers, listed, "shorten NO_DECISION_INLINE");
+}
+
+#[test]
+fn numbers_amid_the_code_are_recognised() {
+    for (text, count) in [
+        ("fn a(x: f64) -> bool { x < 0.95 }", 1),
+        ("fn a(x: f64) -> f64 { 3.0 * x.max(0.0) }", 1),
+        ("impl A { fn a(x: f64) -> f64 { x / 1e9 } }", 0),
+        ("const LEAST: f64 = 0.95;", 0),
+        (
+            "#[cfg(test)] mod tests { fn a(x: f64) -> bool { x < 0.95 } }",
+            0,
+        ),
+    ] {
+        assert_eq!(inline(text).len(), count, "{text}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
-use fathom_rules::check::v01::LEAST_BLOCKS;
+use fathom_rules::check::v01::{LEAST_BLOCKS, LEAST_CERTAIN};
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -76,7 +76,7 @@ fn favourable_ratio(facts: &Facts<'_>, device: f64, app: Moved) -> Option<f64> {
     }
     // Never more than three quarters: a cache that answers everything must
     // show in the shortest run.
-    let certain = (app.bytes - app.slack).max(app.bytes * 0.25);
+    let certain = (app.bytes - app.slack).max(app.bytes * LEAST_CERTAIN);
     Some(device / certain)
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn share_of_ceiling(trial: &Trial<'_>) -> Option<f64> {
             RateUnit::Ops => rate.per_second,
             RateUnit::Bytes => rate.per_second / trial.workload.max_block_bytes().max(1) as f64,
         };
-        if ceiling < 1.2 * asked {
+        if ceiling < check::v22::ROOM_OVER_PACE * asked {
             return None;
         }
     }

@@ -161,7 +161,7 @@ pub(crate) fn achieved(trial: &Trial<'_>) -> Option<Achieved> {
     let edge = trial.mean_in_flight().unwrap_or(0.0) + f64::from(trial.workload.workers) + 1.0;
     let chance = match rate.arrival {
         Arrival::Constant => 0.0,
-        Arrival::Poisson => 3.0 * ops.sqrt(),
+        Arrival::Poisson => check::v23::CHANCE_DEVIATIONS * ops.sqrt(),
     };
     let amount = |per_second: f64| match rate.unit {
         RateUnit::Ops => format!("{} ops/s", unit::count(per_second)),

@@ -6,7 +6,7 @@
 use fathom_model::op::OpKind;
 use fathom_model::sample::{Phase, Sample};
 use fathom_model::unit;
-use fathom_rules::check::v45::{CAVEAT, HELD_UP, LEAST_OPS_PER_SECOND};
+use fathom_rules::check::v45::{ALL_IN_FLIGHT, CAVEAT, HELD_UP, LEAST_OPS_PER_SECOND};
 use fathom_rules::{Rule, check};
 
 use super::Facts;
@@ -169,7 +169,7 @@ fn own_stop(stop_ns: u64, start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
 fn stands_still(second: &Second<'_>) -> bool {
     let done = |kind| add(second.ops(kind).map(|op| op.ops));
     let in_flight: f64 = second.groups.iter().map(|g| g.in_flight_ns as f64).sum();
-    add(data_kinds().map(done)) == 0 && in_flight >= 0.9 * second.duration_ns as f64
+    add(data_kinds().map(done)) == 0 && in_flight >= ALL_IN_FLIGHT * second.duration_ns as f64
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! A mean log ratio with its error: the common currency of paired and
 //! unpaired comparisons.
 
-use fathom_rules::method::comparison::{BUCKET_ERROR, ROUNDING};
+use fathom_rules::method::comparison::{
+    BUCKET_ERROR, LEAST_MARGIN, MOST_MARGIN, POWER, ROUNDING, USUAL_MARGIN,
+};
 use fathom_stats::student::{above, quantile, student_975};
 
 /// ln(B/A) with its standard error.
@@ -28,8 +30,8 @@ impl Margin {
     /// ± so many percent, held between 0.01 and 90.
     pub fn percent(percent: f64) -> Margin {
         let share = match percent.is_finite() {
-            true => percent.clamp(0.01, 90.0) / 100.0,
-            false => 0.03,
+            true => (percent / 100.0).clamp(LEAST_MARGIN, MOST_MARGIN),
+            false => USUAL_MARGIN,
         };
         Margin {
             low: (1.0 - share).ln(),
@@ -88,7 +90,7 @@ impl Effect {
         let decides = |units: usize| {
             let degrees = (units as f64 - 1.0).max(1.0);
             let error = spread / (units as f64).sqrt();
-            let power = quantile(0.8, degrees);
+            let power = quantile(POWER, degrees);
             let different = quantile(1.0 - level / 2.0, degrees) + power;
             let equivalent = quantile(1.0 - level, degrees) + power;
             self.mean.abs() > different * error || inside > equivalent * error

@@ -1,5 +1,6 @@
 //! Sides that were not measured in turns.
 
+use fathom_rules::method::comparison::DEGREES_OF_ONE_TRIAL;
 use fathom_stats::moments::{Moments, mean};
 
 use super::effect::Effect;
@@ -76,7 +77,7 @@ fn within(runs: &[&RunFigures], trials: usize) -> Option<(f64, f64)> {
         && let [_] = run.logs[..]
     {
         // One trial: its seconds are all there is.
-        return run.single_error.map(|error| (error, 9.0));
+        return run.single_error.map(|error| (error, DEGREES_OF_ONE_TRIAL));
     }
     let degrees = trials.checked_sub(runs.len()).filter(|d| *d > 0)? as f64;
     let squares = |run: &&RunFigures| Moments::of(&run.logs).map_or(0.0, |moments| moments.squares);

@@ -10,6 +10,7 @@ use fathom_model::network::{
     Protocol,
 };
 use fathom_rules::network;
+use fathom_rules::network::window::{QUEUE_TIMES, QUEUE_US};
 use fathom_stats::mad::robust_deviation;
 use fathom_stats::median::median;
 
@@ -204,7 +205,7 @@ fn host(best: Seen<'_>) -> Option<NetLimit> {
             .host
             .filter(|h| h.busy_share >= network::host_cpu::THRESHOLD)?;
         let own = own_share(end);
-        let remedy = match own < host.busy_share / 4.0 {
+        let remedy = match own < network::host_cpu::OWN_PART * host.busy_share {
             true => "measure while nothing else runs there",
             false => "larger packets (MTU 9000), offloads of the network card, or more CPUs",
         };
@@ -253,7 +254,7 @@ fn window(report: &PairReport, best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetL
         .as_ref()
         .and_then(|idle| idle.kernel_min_us)
         .unwrap_or(least_us);
-    let queue = f64::from(now_us) > 2.0 * f64::from(idle_us.min(least_us)) + 500.0;
+    let queue = has_queue(idle_us.min(least_us), now_us);
     if window.max(buffer) < network::window::THRESHOLD || queue {
         return None;
     }
@@ -288,9 +289,15 @@ fn window(report: &PairReport, best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetL
     })
 }
 
+/// Whether a round trip has grown by a queue.
+fn has_queue(idle_us: u32, now_us: u32) -> bool {
+    let allowed_us = QUEUE_TIMES * f64::from(idle_us) + QUEUE_US;
+    f64::from(now_us) > allowed_us
+}
+
 /// Whether a queue stands before the bottleneck.
 fn queues(flow: &FlowReport) -> bool {
-    round_trips(flow).is_some_and(|(least_us, now_us)| now_us > 2 * least_us + 500)
+    round_trips(flow).is_some_and(|(least_us, now_us)| has_queue(least_us, now_us))
 }
 
 fn plateau(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {

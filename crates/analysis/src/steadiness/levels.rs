@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use fathom_rules::check::v13::{ABRUPT, LOCAL, NEAR};
+use fathom_rules::check::v13::{ABRUPT, LOCAL, NEAR, ONE_SIDE};
 use fathom_stats::change_point::{LEAST_STEP, change_points};
 use fathom_stats::log_rates::log_rates;
 use fathom_stats::moments::{Moments, mean};
@@ -152,8 +152,8 @@ fn edge(track: &Track, from: usize, at: usize, to: usize) -> Edge {
         }
     };
     // A cell of which neither side has nearly all belongs to neither.
-    let before = if last < 0.85 { at - 1 } else { at };
-    let after = if first >= 0.15 { at + 1 } else { at };
+    let before = if last < ONE_SIDE { at - 1 } else { at };
+    let after = if first >= 1.0 - ONE_SIDE { at + 1 } else { at };
     let time = last * cells[at - 1].seconds + first * cells[at].seconds;
     Edge {
         before: before.max(from + 1),

@@ -9,7 +9,9 @@
 //! A round is one minute.
 
 use fathom_model::steadiness::SniaWindow;
-use fathom_rules::check::v11::{CAVEAT as RANGE, EXCURSION, ROUND_SECONDS, ROUNDS};
+use fathom_rules::check::v11::{
+    CAVEAT as RANGE, EXCURSION, ROUND_SECONDS, ROUND_TOLERANCE_SECONDS, ROUNDS,
+};
 
 use super::track::Track;
 
@@ -20,7 +22,7 @@ pub(crate) fn window(track: &Track) -> Option<SniaWindow> {
     for _ in 0..ROUNDS {
         let (mut seconds, mut start) = (0.0, end);
         // A quarter of a second short is a full minute of a real clock.
-        while seconds < ROUND_SECONDS - 0.25 {
+        while seconds < ROUND_SECONDS - ROUND_TOLERANCE_SECONDS {
             start = start.checked_sub(1)?;
             seconds += track.cells[start].seconds;
         }

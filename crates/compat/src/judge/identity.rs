@@ -6,7 +6,7 @@ use fathom_model::op::OpKind;
 use fathom_model::opinion::Aspect;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
-use fathom_rules::check::v25::{BIN, COUNT_DIFFERS};
+use fathom_rules::check::v25::{BIN, COUNT_DIFFERS, SAME_FACTOR};
 use fathom_rules::{Rule, check};
 
 use super::said::Counted;
@@ -238,8 +238,9 @@ fn plain(value: f64) -> String {
 }
 
 fn confusion(ratio: f64) -> &'static str {
-    let near =
-        |value: f64| (ratio / value - 1.0).abs() < 0.003 || (ratio * value - 1.0).abs() < 0.003;
+    let near = |value: f64| {
+        (ratio / value - 1.0).abs() < SAME_FACTOR || (ratio * value - 1.0).abs() < SAME_FACTOR
+    };
     if near(1.024) {
         "; a factor of 1.024 is that between kB and KiB"
     } else if near(1.048_576) {

@@ -3,7 +3,7 @@
 use crate::results::{ResultDirection, ResultLatency, ResultSeries, SeriesKind};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
-use fathom_rules::check::v63::FEW_SAMPLES;
+use fathom_rules::check::v63::{FEW_SAMPLES, LIKE_THE_RATE};
 use fathom_rules::{Rule, check};
 use fathom_stats::effective_size::{MIN_EFFECTIVE, mean_error};
 use fathom_stats::moments::mean;
@@ -100,7 +100,7 @@ pub(super) fn ci_width(entry: &Entry<'_>) -> Option<Outcome> {
 /// single operations, as a log without `log_avg_msec` makes them, are none.
 fn sampled(d: &ResultDirection) -> Option<(f64, f64)> {
     let plausible = |mean: f64, rate: Option<f64>| {
-        rate.is_some_and(|rate| rate > 0.0 && (mean / rate - 1.0).abs() < 0.2)
+        rate.is_some_and(|rate| rate > 0.0 && (mean / rate - 1.0).abs() < LIKE_THE_RATE)
     };
     let spread = match (d.rate_spread, d.bandwidth_spread) {
         (Some(s), _) if plausible(s.mean, d.rate()) => s,

@@ -4,7 +4,7 @@ use fathom_model::diagnosis::{DiskLoad, Shortage};
 use fathom_model::unit;
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::room::{
-    ALWAYS_ONE, ONE_IN_FLIGHT, QUIET_QUEUE, THRESHOLD as ROOM, USED_QUEUE,
+    ALWAYS_ONE, ONE_IN_FLIGHT, QUIET_QUEUE, SLOWER, THRESHOLD as ROOM, USED_QUEUE,
 };
 
 use super::{Facts, HALF, IO_WAIT, LASTING, per_second, three};
@@ -15,7 +15,7 @@ impl Facts<'_> {
     /// The volume has room, as its ceiling shows.
     pub(super) fn room(&self) -> Option<String> {
         let (disk, used) = (self.disk?, self.ceiling.as_ref()?);
-        let slow = self.slower_than_test.is_some_and(|ratio| ratio > 3.0)
+        let slow = self.slower_than_test.is_some_and(|ratio| ratio > SLOWER)
             || self.queues_at_a_slow_device();
         (used.comparable && used.peak_share <= ROOM && !slow).then(|| {
             format!(

@@ -6,7 +6,9 @@ use fathom_model::op::OpKind;
 use fathom_model::run::{RunRecord, RunState};
 use fathom_model::verdict::{FindingStatus, Validity};
 use fathom_model::{JudgedRun, JudgedTrial};
-use fathom_rules::method::calibration::{KEPT, OTHERS, THRESHOLD as PACE, WHOLE_BYTES};
+use fathom_rules::method::calibration::{
+    KEPT, OTHERS, SURELY_LOWER, THRESHOLD as PACE, WHOLE_BYTES,
+};
 
 /// Name of the plan, by which a stored run is known to be a calibration.
 pub const CALIBRATION: &str = "calibrate";
@@ -77,7 +79,7 @@ pub fn calibration_of(
     let pace_kept = trial_rate(paced) >= KEPT * asked;
     // A pace that was not kept is a cap by itself: what the volume gives in the
     // long run, once its credit is used up.
-    let own = match pace_kept && asked < 0.9 * PACE * trial_rate(cap) {
+    let own = match pace_kept && asked < SURELY_LOWER * PACE * trial_rate(cap) {
         true => asked / PACE,
         false if !pace_kept => trial_rate(paced),
         false => trial_rate(cap),

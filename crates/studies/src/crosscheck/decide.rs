@@ -7,6 +7,7 @@
 
 use fathom_analysis::pairs::{Effect, LEAST_PAIRS, Margin, holm};
 use fathom_model::crosscheck::Agreement;
+use fathom_rules::method::comparison::POWER;
 use fathom_rules::method::crosscheck::{MOST_PAIRS, THRESHOLD as LEVEL};
 use fathom_stats::student::{above, quantile};
 
@@ -102,7 +103,7 @@ fn more_pairs(effect: &Effect, margin: Margin) -> Option<usize> {
     let distance = distance_beyond(effect, margin).abs();
     let decides = |units: usize| {
         let degrees = (units as f64 - 1.0).max(1.0);
-        let errors = quantile(1.0 - LEVEL, degrees) + quantile(0.8, degrees);
+        let errors = quantile(1.0 - LEVEL, degrees) + quantile(POWER, degrees);
         distance > errors * spread / (units as f64).sqrt()
     };
     let least = effect.units.max(LEAST_PAIRS - 1) + 1;
