@@ -31,6 +31,7 @@ pub(crate) struct Moved {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct DeviceCounts {
     pub(crate) name: String,
+    pub(crate) reads: f64,
     pub(crate) writes: f64,
     pub(crate) write_bytes: f64,
     pub(crate) read_bytes: f64,
@@ -57,6 +58,8 @@ pub(crate) struct Activity {
     pub(crate) direct_written: Moved,
     /// Flushes that they asked for.
     pub(crate) syncs: f64,
+    /// Reads that they carried out.
+    pub(crate) reads: f64,
     /// Writes that they carried out.
     pub(crate) writes: f64,
     /// Bytes that the process caused to be fetched, where known throughout.
@@ -148,6 +151,7 @@ fn fill(trial: &Trial<'_>, inside: &[&Observation], window: (i64, i64)) -> Activ
         direct_read: moved(trial, &done, |p| p.direct.read_bytes, window),
         direct_written: moved(trial, &done, |p| p.direct.written_bytes, window),
         syncs: count(&done, |p| p.all().syncs, window),
+        reads: count(&done, |p| p.all().reads, window),
         writes: count(&done, |p| p.all().writes, window),
         own_read_bytes: own_read_bytes(trial, inside, window),
         dirty_before_bytes: before(trial, window.0)
@@ -174,6 +178,7 @@ fn device_counts(inside: &[&Observation]) -> Vec<DeviceCounts> {
             counts.len() - 1
         });
         let known = &mut counts[at];
+        known.reads += device.reads as f64;
         known.writes += device.writes as f64;
         known.write_bytes += device.write_bytes as f64;
         known.read_bytes += device.read_bytes as f64;

@@ -43,7 +43,7 @@ pub(super) fn foreign(facts: &Facts<'_>, activity: &Activity) -> Commits {
     if !trial.devices_are_modified() || commits == 0.0 && !trial.direct() {
         return Commits::NotAsked;
     }
-    match (carrier(trial, activity), per_commit(trial)) {
+    match (carrier(trial, activity, has_writes), per_commit(trial)) {
         (Ok(device), Ok(per_commit)) => counted(facts, activity, device, (commits, per_commit)),
         (Err(reason), _) | (_, Err(reason)) if hidden_share(trial, activity, commits) => {
             Commits::Unknown(format!(
@@ -100,11 +100,17 @@ fn hidden_share(trial: &Trial<'_>, activity: &Activity, commits: f64) -> bool {
     one_device && commits > 0.0 && open > floor && open / total > limit
 }
 
+/// Whether writes of a device were counted.
+pub(super) fn has_writes(device: &DeviceCounts) -> bool {
+    device.writes > 0.0
+}
+
 /// The device that carries the file system, or the disk below its partition or
 /// logical volume: nothing between it and the run multiplies requests.
 pub(super) fn carrier<'a>(
     trial: &Trial<'_>,
     activity: &'a Activity,
+    is_counted: impl Fn(&DeviceCounts) -> bool,
 ) -> Result<&'a DeviceCounts, Unknown> {
     let devices = pairs(trial);
     let uncounted = || Unknown::because("the requests of the device were not counted");
@@ -119,7 +125,7 @@ pub(super) fn carrier<'a>(
         let kind = at.before.kind.as_str();
         if matches!(kind, "disk" | "nvme" | "loop" | "mmcblk" | "pmem") {
             let mut known = activity.devices.iter();
-            let found = known.find(|known| known.name == at.name() && known.writes > 0.0);
+            let found = known.find(|known| known.name == at.name() && is_counted(known));
             return found.ok_or_else(uncounted);
         }
         device = match at.before.below.as_slice() {

@@ -8,6 +8,7 @@ use fathom_rules::{Rule, TargetKind, check};
 use super::Facts;
 use super::commits;
 use super::device_bytes::names;
+use super::requests;
 use crate::activity::{Activity, host_observations};
 use crate::outcome::{Outcome, grade};
 
@@ -74,7 +75,11 @@ pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
         let by_share = a.0.total_cmp(&b.0);
         a.1.status().cmp(&b.1.status()).then(by_share)
     });
-    worst.map(|(_, by_bytes)| commits::weigh(by_bytes, commits))
+    let (_, by_bytes) = worst?;
+    Some(match requests::of_others(facts, activity) {
+        Some(by_count) if by_count.is_worse_than(&by_bytes) => by_count,
+        _ => commits::weigh(by_bytes, commits),
+    })
 }
 
 /// Reads beyond the workload's and the process's own. Redundancy reads for

@@ -27,6 +27,7 @@ mod objects;
 mod pauses;
 mod power;
 mod precision;
+mod requests;
 mod stall;
 mod state;
 mod steadiness;

@@ -8,7 +8,7 @@ use fathom_rules::check::v09::PAGE_BYTES;
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
-use super::commits::carrier;
+use super::commits::{carrier, has_writes};
 use super::device_facts::pairs;
 use crate::activity::Activity;
 use crate::outcome::{Outcome, grade};
@@ -142,7 +142,8 @@ fn amplification(facts: &Facts<'_>) -> Result<f64, Unknown> {
     }
     let app = activity.written.bytes;
     // Others use the disk below a loop device as well.
-    let all = carrier(trial, &activity).map_or(activity.device_write_bytes, |d| d.write_bytes);
+    let all = carrier(trial, &activity, has_writes)
+        .map_or(activity.device_write_bytes, |d| d.write_bytes);
     let before = facts.left_by_earlier_trials() as f64;
     let device = all - activity.dirty_before_bytes.min(before) - activity.written.slack;
     if app <= 0.0 {
