@@ -90,18 +90,25 @@ impl<W: Write> Write for Digested<W> {
     }
 }
 
-/// Whether a page differs from the digest that it ends with. One without any is of
-/// an earlier fathom, or its end was cut off.
+/// Whether a page has a digest. One without is of an earlier fathom, its end was cut
+/// off, or somebody made it from the beginning of one.
+pub(crate) fn has_digest(page: &[u8]) -> bool {
+    digest_at(page).is_some()
+}
+
+/// Whether a page differs from the digest that it ends with.
 pub(crate) fn is_edited_page(page: &[u8]) -> bool {
-    let begin = PAGE_BEGIN.as_bytes();
-    let found = page
-        .windows(begin.len())
-        .rposition(|window| window == begin);
-    let Some(at) = found else {
+    let Some(at) = digest_at(page) else {
         return false;
     };
     let mut digest = Digest::new();
     digest.add(&page[..at]);
     let noted = format!("{PAGE_BEGIN}{}{PAGE_END}", digest.text());
     page[at..] != *noted.as_bytes()
+}
+
+fn digest_at(page: &[u8]) -> Option<usize> {
+    let begin = PAGE_BEGIN.as_bytes();
+    page.windows(begin.len())
+        .rposition(|window| window == begin)
 }

@@ -24,7 +24,7 @@ pub enum Mark {
     JobFile,
     /// Times of single operations, as smallfile writes them.
     ResponseTimes,
-    /// A table whose first line is this one.
+    /// A table whose first line is this one, and to which lines are only added.
     Table(&'static str),
     /// One address with its port.
     Address,

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Access, OFlags};
 use rustix::io::Errno;
 
-use crate::digest::{Digest, Digested, is_edited_page};
+use crate::digest::{Digest, Digested, has_digest, is_edited_page};
 use crate::mark::{HEAD_BYTES, Mark};
 use crate::private::{self, Draft};
-use crate::signature;
+use crate::signature::{self, Signature};
 
 /// Why nothing is written at a path.
 #[derive(Debug, thiserror::Error)]
@@ -252,8 +252,16 @@ fn may_make(path: &Path) -> io::Result<()> {
 /// Whether fathom wrote the file. An empty one holds nothing that could be lost.
 fn is_ours(path: &Path, mark: Mark) -> io::Result<bool> {
     let head = head(path)?;
-    let told_apart = head.is_empty() || !mark.is_shared() || signature::is_signed(path);
-    Ok(told_apart && mark.is_on(&head))
+    if head.is_empty() || !mark.is_on(&head) {
+        return Ok(head.is_empty());
+    }
+    // The mark alone is also on what a user made of a file of fathom's.
+    Ok(match (Signature::of(path), mark) {
+        (Signature::Ours, _) | (_, Mark::Table(_)) => true,
+        (_, Mark::Page) => has_digest(&whole(path)?),
+        (Signature::Missing, _) => false,
+        (Signature::NotKept, _) => !mark.is_shared(),
+    })
 }
 
 /// Whether a file of fathom's holds something else than what fathom wrote.
@@ -267,9 +275,13 @@ fn is_edited(path: &Path, mark: Mark) -> io::Result<bool> {
     if mark != Mark::Page {
         return Ok(false);
     }
+    Ok(is_edited_page(&whole(path)?))
+}
+
+fn whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     open_to_read(path)?.read_to_end(&mut page)?;
-    Ok(is_edited_page(&page))
+    Ok(page)
 }
 
 fn head(path: &Path) -> io::Result<Vec<u8>> {

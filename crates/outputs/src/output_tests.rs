@@ -141,7 +141,7 @@ fn what_another_program_wrote_in_the_same_form_takes_force() {
     assert!(matches!(write(false), Err(Refused::Foreign(_))));
     assert_eq!(read(&path), "1000, 52000, 0, 4096\n");
     write(true).unwrap();
-    match signature::is_signed(&path) {
+    match Signature::of(&path) == Signature::Ours {
         true => write(false).unwrap(),
         false => println!("skipped: this file system keeps no attributes"),
     }
@@ -180,6 +180,35 @@ fn a_page_with_notes_of_the_user_takes_force() {
     std::fs::write(&path, &appended).unwrap();
     assert!(matches!(write_page(&path), Err(Refused::Edited(_))));
     Output::admit(&path, Mark::Page, true).unwrap();
+}
+
+#[test]
+fn what_a_user_made_from_a_page_or_document_takes_force() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("report.html");
+    write_page(&page).unwrap();
+    let begun = format!("{}my own words", &read(&page)[..PAGE.len() - 10]);
+    let mine = dir.path().join("mine.html");
+    std::fs::write(&mine, &begun).unwrap();
+    assert!(matches!(write_page(&mine), Err(Refused::Foreign(_))));
+    assert_eq!(read(&mine), begun);
+    // A copy of the whole page is known by the digest at its end.
+    let copy = dir.path().join("copy.html");
+    std::fs::write(&copy, std::fs::read(&page).unwrap()).unwrap();
+    write_page(&copy).unwrap();
+
+    let document = dir.path().join("run.json");
+    let text = "{\"schema\": \"fathom.run/1\", \"note\": \"mine\"}";
+    std::fs::write(&document, text).unwrap();
+    if Signature::of(&document) == Signature::NotKept {
+        println!("skipped: this file system keeps no attributes");
+        return;
+    }
+    let refused = Output::admit(&document, Mark::Document, false);
+    assert!(matches!(refused, Err(Refused::Foreign(_))));
+    let output = Output::admit(&document, Mark::Document, true).unwrap();
+    output.write(|out| out.write_all(text.as_bytes())).unwrap();
+    Output::admit(&document, Mark::Document, false).unwrap();
 }
 
 #[test]

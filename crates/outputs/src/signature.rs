@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use rustix::fs::{XattrFlags, fremovexattr, fsetxattr, lgetxattr};
+use rustix::io::Errno;
 
 use crate::digest::Digest;
 
@@ -22,10 +23,27 @@ pub(crate) fn sign(file: &File) {
     let _ = fsetxattr(file, NAME, VALUE, XattrFlags::empty());
 }
 
-/// Whether what is at the path is signed.
-pub(crate) fn is_signed(path: &Path) -> bool {
-    let mut value = [0; VALUE.len()];
-    lgetxattr(path, NAME, &mut value).is_ok_and(|_| value == *VALUE)
+/// What the attributes of a file say of who wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signature {
+    /// Fathom did.
+    Ours,
+    /// Somebody else did, or copied what fathom wrote.
+    Missing,
+    /// This file system keeps no attributes.
+    NotKept,
+}
+
+impl Signature {
+    /// Who wrote what is at the path.
+    pub(crate) fn of(path: &Path) -> Signature {
+        let mut value = [0; VALUE.len()];
+        match lgetxattr(path, NAME, &mut value) {
+            Ok(_) if value == *VALUE => Signature::Ours,
+            Err(Errno::NOTSUP | Errno::NOSYS) => Signature::NotKept,
+            _ => Signature::Missing,
+        }
+    }
 }
 
 /// Notes what a file holds.

@@ -1,7 +1,7 @@
 //! What a user gives to be looked at later: recordings of fathom, in parts or
 //! in a folder, and files of other tools.
 
-use std::fs::DirEntry;
+use std::fs::{DirEntry, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -130,9 +130,17 @@ pub fn file_names(given: &[Given]) -> Vec<String> {
 
 /// Whether it is a file that `fathom record` wrote.
 fn is_ours(path: &Path) -> bool {
-    let mut beginning = Vec::new();
-    let read = paths::open(path).and_then(|f| f.take(4).read_to_end(&mut beginning));
-    paths::is_file(path) && read.is_ok() && is_recording(&beginning)
+    // A pipe in a folder, and what a pipe that was named begins with, are left alone.
+    if !paths::is_file(path) {
+        return false;
+    }
+    // The kernel's own files, such as /proc/kmsg, may have nothing to read for ever.
+    let beginning = paths::on(path, |path| {
+        let mut beginning = Vec::new();
+        File::open(path)?.take(4).read_to_end(&mut beginning)?;
+        Ok(beginning)
+    });
+    beginning.is_ok_and(|beginning| is_recording(&beginning))
 }
 
 #[cfg(test)]
@@ -145,6 +153,23 @@ mod tests {
         let of = |several| of_file(Path::new("/secret/io.txt"), remarks.clone(), several);
         assert_eq!(of(true), ["io.txt: the end was missing"]);
         assert_eq!(of(false), remarks);
+    }
+
+    #[test]
+    fn what_else_is_in_a_folder_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("db1.frec"), "fRec").unwrap();
+        let pipe = folder.path().join("a.frec");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let found = sorted(&[folder.path().to_owned()]).unwrap();
+        let expected = vec![folder.path().join("db1.frec")];
+        assert_eq!(found, [Given::Recording(expected)]);
+        // One that was named is for whoever reads it: nothing is taken from it here.
+        assert_eq!(
+            sorted(std::slice::from_ref(&pipe)).unwrap(),
+            [Given::File(pipe)]
+        );
     }
 
     #[test]

@@ -187,6 +187,38 @@ fn without_a_name_it_lies_beside_the_store_and_is_listed() {
 }
 
 #[test]
+fn pipes_in_a_folder_of_recordings_are_left_alone() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path().join("taken")).unwrap();
+    record(
+        &bench,
+        "taken/db1.frec",
+        &["--for", "300ms", "--every", "100ms"],
+    );
+    for name in ["taken/a.frec", "taken/q"] {
+        let made = std::process::Command::new("mkfifo")
+            .arg(bench.path().join(name))
+            .status();
+        assert!(made.unwrap().success());
+    }
+    for (args, words) in [
+        (&["diagnose", "taken"][..], "NO"),
+        (&["alarms", "taken"], "not measurable"),
+        (&["record", "list", "--folder", "taken"], "db1.frec"),
+    ] {
+        // Each would wait for a writer that never comes.
+        let output = bench.fathom(args);
+        assert!(
+            output.stdout.contains(words),
+            "{}{}",
+            output.stdout,
+            output.stderr
+        );
+        assert!(!output.stderr.contains("waiting"), "{}", output.stderr);
+    }
+}
+
+#[test]
 fn a_killed_recorder_leaves_what_it_recorded() {
     let bench = Bench::new();
     let path = bench.path().join("k.frec");

@@ -213,6 +213,25 @@ fn nonsense_is_refused_and_the_server_lives_on() {
 }
 
 #[test]
+fn connections_that_say_nothing_are_closed_and_hinder_nobody() {
+    let server = Served::new();
+    let silent: Vec<TcpStream> = (0..40)
+        .map(|_| TcpStream::connect(server.address).unwrap())
+        .collect();
+    let plan = PairPlan {
+        loads: vec![short(Direction::Forward, Protocol::Tcp, 1)],
+        ..PairPlan::default()
+    };
+    assert_eq!(measured(&server, &plan).unwrap().loads[0].error, None);
+    for mut stream in silent {
+        let mut heard = Vec::new();
+        // Ends because the server has closed it: this side sends nothing.
+        let _ = stream.read_to_end(&mut heard);
+        assert_eq!(heard, b"");
+    }
+}
+
+#[test]
 fn one_server_measures_against_another_and_all_make_a_matrix() {
     let servers: Vec<Served> = (0..3).map(|_| Served::new()).collect();
     let hosts: Vec<(String, SocketAddr)> = servers

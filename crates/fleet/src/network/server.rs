@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fathom_engine::net::{Connection, SocketOptions, bind_udp, listen_tcp, mtu, prepare_udp};
 
@@ -15,13 +15,15 @@ use super::data::accept_datagrams;
 use super::error::no_thread;
 use super::owner::Owner;
 use super::wire::{self, HELLO_BYTES, Hello, ServerAnswer, Token};
+use crate::transport::unauthenticated::UnauthenticatedConnections;
 
 /// How long a connection may take to say hello.
 const HELLO: Duration = Duration::from_secs(5);
 /// How often waiting loops look whether they are to end.
 const LOOK: Duration = Duration::from_millis(100);
-/// Connections that may be saying hello at the same time.
-const MOST_GREETINGS: u32 = 1024;
+/// Connections that may be saying hello at the same time; half of them from one address,
+/// which is as many as a load has streams.
+const MOST_GREETINGS: usize = 2048;
 
 /// Data connections of a load that have arrived, with their numbers.
 pub(super) type Arrivals = Receiver<(u32, Connection)>;
@@ -32,7 +34,7 @@ pub(super) struct ServerConversations {
     pub(super) allowance: Option<Arc<AtomicU64>>,
     pub(super) stop: Arc<AtomicBool>,
     sessions: AtomicU32,
-    greetings: AtomicU32,
+    greetings: UnauthenticatedConnections,
     /// Loads that wait for data connections.
     loads: Mutex<HashMap<Token, Sender<(u32, Connection)>>>,
     /// Sessions whose datagrams are answered.
@@ -112,7 +114,7 @@ impl Server {
                 allowance,
                 stop,
                 sessions: AtomicU32::new(0),
-                greetings: AtomicU32::new(0),
+                greetings: UnauthenticatedConnections::new(MOST_GREETINGS),
                 loads: Mutex::default(),
                 welcome: Mutex::default(),
             }),
@@ -147,6 +149,7 @@ impl Server {
 
     fn accept(&self) -> io::Result<()> {
         while !self.shared.stop.load(Ordering::Relaxed) {
+            self.shared.greetings.drop_late(Instant::now());
             match self.listener.accept() {
                 Ok((stream, peer)) => self.greet(stream, peer),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -156,25 +159,25 @@ impl Server {
                 Err(_) => std::thread::sleep(LOOK),
             }
         }
+        self.shared.greetings.drop_all();
         Ok(())
     }
 
     /// Hears what a connection is for, in a thread of its own.
     fn greet(&self, stream: TcpStream, peer: SocketAddr) {
-        let shared = Arc::clone(&self.shared);
-        if shared.greetings.fetch_add(1, Ordering::Relaxed) >= MOST_GREETINGS {
-            shared.greetings.fetch_sub(1, Ordering::Relaxed);
+        let Ok(number) = self.shared.greetings.admit(peer.ip(), &stream) else {
             return;
-        }
+        };
+        let shared = Arc::clone(&self.shared);
         let greeting = std::thread::Builder::new().name("net-session".to_owned());
-        let counted = Arc::clone(&shared);
         let started = greeting.spawn(move || {
-            let hello = hear_hello(&stream);
-            shared.greetings.fetch_sub(1, Ordering::Relaxed);
-            begin(&shared, stream, peer, hello);
+            let hello = hear_hello(&stream, || shared.greetings.spoke(number));
+            if shared.greetings.leave(number) {
+                begin(&shared, stream, peer, hello);
+            }
         });
         if started.is_err() {
-            counted.greetings.fetch_sub(1, Ordering::Relaxed);
+            self.shared.greetings.leave(number);
         }
     }
 
@@ -205,11 +208,15 @@ impl Server {
     }
 }
 
-fn hear_hello(stream: &TcpStream) -> io::Result<[u8; HELLO_BYTES]> {
+/// What a connection is for; `spoke` is called at its first byte.
+fn hear_hello(stream: &TcpStream, spoke: impl Fn()) -> io::Result<[u8; HELLO_BYTES]> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(HELLO))?;
     stream.set_write_timeout(Some(HELLO))?;
     let mut bytes = [0; HELLO_BYTES];
+    if stream.peek(&mut bytes[..1])? > 0 {
+        spoke();
+    }
     (&mut &*stream).read_exact(&mut bytes)?;
     Ok(bytes)
 }

@@ -40,8 +40,11 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
         }
     };
     recordings.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == EXTENSION)
+        let is_named = path
+            .extension()
+            .is_some_and(|extension| extension == EXTENSION);
+        // A pipe of that name would be waited for.
+        is_named && paths::is_file(path)
     });
     recordings.sort();
     let text = match recordings.is_empty() {
