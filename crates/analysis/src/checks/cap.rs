@@ -4,7 +4,7 @@
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
-use fathom_rules::check::v38::{BEYOND, CLOUD_SHARE};
+use fathom_rules::check::v38::{AT_LIMIT, BEYOND, CLOUD_SHARE, SLICE_SECONDS};
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -82,7 +82,7 @@ pub(crate) fn evidence(trial: &Trial<'_>) -> Option<String> {
 /// The evidence that a limit which somebody declared was met so closely that
 /// nothing else needs to explain the rate.
 pub(crate) fn declared(trial: &Trial<'_>) -> Option<String> {
-    let near = check::v38::AT_LIMIT;
+    let near = AT_LIMIT + SLICE_SECONDS / trial.duration_seconds().max(1.0);
     let mut uses = uses(trial);
     uses.retain(|used| (used.share - 1.0).abs() <= near);
     uses.sort_by(|a, b| (a.share - 1.0).abs().total_cmp(&(b.share - 1.0).abs()));

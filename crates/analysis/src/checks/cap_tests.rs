@@ -50,6 +50,9 @@ fn a_limit_that_is_met_goes_before_foreign_load() {
     // Near is not met: the others may have taken the rest.
     assert_eq!(beside_others("1045").limiter(), Limiter::ForeignLoad);
     assert_eq!(beside_others("5000").limiter(), Limiter::ForeignLoad);
+    // In four seconds one slice of the kernel's throttle is a fortieth.
+    let short = beside_others("1045").with(|b| b.seconds = 4);
+    assert_eq!(short.limiter(), Limiter::Cap);
 }
 
 #[test]
