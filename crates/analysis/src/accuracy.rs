@@ -11,7 +11,7 @@ use fathom_model::workload::{OpMix, Until, Workload};
 use fathom_stats::effective_size::MIN_EFFECTIVE;
 
 use crate::statistics::noise::{Noise, seeded};
-use crate::statistics::ratio::{Part, Ratio};
+use crate::statistics::ratio::{Ratio, RatioPart};
 use crate::steadiness::simulated;
 
 const LEVEL: f64 = 1e6;
@@ -83,7 +83,7 @@ fn rates(noise: &mut Noise, phi: f64, seconds: usize, variation: f64) -> Vec<f64
 
 /// Whether the printed interval holds the truth; `None` when none is printed.
 fn holds(rates: &[f64]) -> Option<bool> {
-    let part = |rate: &f64| Part {
+    let part = |rate: &f64| RatioPart {
         numerator: *rate,
         denominator: 1.0,
     };

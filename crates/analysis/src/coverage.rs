@@ -12,7 +12,7 @@ use fathom_model::histogram::Histogram;
 
 use crate::statistics::noise::{Noise, seeded};
 use crate::statistics::percentile::Latencies;
-use crate::statistics::ratio::{Part, Ratio};
+use crate::statistics::ratio::{Ratio, RatioPart};
 
 const LEVEL: f64 = 1000.0;
 const VARIATION: f64 = 0.05;
@@ -94,11 +94,11 @@ fn of_mean(seconds: usize, phi: f64, series: u32) -> CoverageRow {
     let mut noise = seeded(seed(seconds, phi));
     let mut row = empty("mean", seconds, phi, series);
     for _ in 0..series {
-        let part = |v: &f64| Part {
+        let part = |v: &f64| RatioPart {
             numerator: LEVEL * (1.0 + VARIATION * v),
             denominator: 1.0,
         };
-        let parts: Vec<Part> = noise.ar1(phi, seconds).iter().map(part).collect();
+        let parts: Vec<RatioPart> = noise.ar1(phi, seconds).iter().map(part).collect();
         let measured_ns = seconds as u64 * 1_000_000_000;
         if let Some(ratio) = Ratio::of(&parts) {
             row.count(&ratio.estimate(Unit::OpsPerSecond, measured_ns), LEVEL);

@@ -48,7 +48,7 @@ enum Of {
 }
 
 /// A trial that may be at a cap, or show one.
-struct Cell<'a> {
+struct CapTrial<'a> {
     index: usize,
     trial: &'a Trial<'a>,
     label: &'a str,
@@ -61,7 +61,7 @@ struct Cell<'a> {
     saturated: bool,
 }
 
-impl Cell<'_> {
+impl CapTrial<'_> {
     fn flat(&self) -> bool {
         self.variation <= FLAT && self.trial.total_depth() >= 2 && self.open()
     }
@@ -91,8 +91,8 @@ impl Cell<'_> {
         self.trial.workload.max_block_bytes()
     }
 
-    fn same_target(&self, other: &Cell<'_>) -> bool {
-        let spec = |cell: &Cell<'_>| {
+    fn same_target(&self, other: &CapTrial<'_>) -> bool {
+        let spec = |cell: &CapTrial<'_>| {
             let spec = &cell.trial.record.spec;
             (spec.target.clone(), spec.host)
         };
@@ -102,7 +102,7 @@ impl Cell<'_> {
 
 /// A cap that one cell proves.
 struct Proof<'a> {
-    cell: &'a Cell<'a>,
+    cell: &'a CapTrial<'a>,
     of: Of,
     because: String,
 }
@@ -114,7 +114,7 @@ pub(crate) fn found(
     judged: &[JudgedTrial],
     evidence: &[bool],
 ) -> Vec<(usize, String)> {
-    let cells: Vec<Cell<'_>> = (0..trials.len())
+    let cells: Vec<CapTrial<'_>> = (0..trials.len())
         .filter(|index| !evidence[*index])
         .filter_map(|index| cell(index, &trials[index], &judged[index]))
         .collect();
@@ -122,7 +122,7 @@ pub(crate) fn found(
         .iter()
         .filter_map(|cell| proof(cell, &cells, trials, evidence))
         .collect();
-    let of_cell = |cell: &Cell<'_>| {
+    let of_cell = |cell: &CapTrial<'_>| {
         let own = proofs.iter().find(|p| p.cell.index == cell.index);
         let proof = own.or_else(|| proofs.iter().find(|p| covers(p, cell)))?;
         let needless = cell.limiter == Limiter::Cap;
@@ -131,7 +131,7 @@ pub(crate) fn found(
     cells.iter().filter_map(of_cell).collect()
 }
 
-fn cell<'a>(index: usize, trial: &'a Trial<'a>, judged: &'a JudgedTrial) -> Option<Cell<'a>> {
+fn cell<'a>(index: usize, trial: &'a Trial<'a>, judged: &'a JudgedTrial) -> Option<CapTrial<'a>> {
     let usable = judged.verdict.validity != Validity::NotTrusted && trial.set_size == 1;
     let closed = !trial.open_loop() && trial.workload.think_ns == 0;
     let named = judged
@@ -148,7 +148,7 @@ fn cell<'a>(index: usize, trial: &'a Trial<'a>, judged: &'a JudgedTrial) -> Opti
         .findings
         .iter()
         .find(|f| f.id == check::id::V21);
-    Some(Cell {
+    Some(CapTrial {
         saturated: knee.is_some_and(|f| f.status == FindingStatus::Pass),
         index,
         trial,
@@ -176,8 +176,8 @@ pub(crate) fn is_full(trial: &Trial<'_>) -> bool {
 }
 
 fn proof<'a>(
-    cell: &'a Cell<'a>,
-    cells: &'a [Cell<'a>],
+    cell: &'a CapTrial<'a>,
+    cells: &'a [CapTrial<'a>],
     trials: &[Trial<'_>],
     evidence: &[bool],
 ) -> Option<Proof<'a>> {
@@ -232,7 +232,7 @@ fn proof<'a>(
 }
 
 /// Whether operations at a leisurely rate show that the device could do more.
-fn held_back(cell: &Cell<'_>, probe: &Trial<'_>) -> Option<String> {
+fn held_back(cell: &CapTrial<'_>, probe: &Trial<'_>) -> Option<String> {
     let workload = cell.trial.workload;
     let reads_at_random = workload.mix == OpMix::READ && workload.pattern.is_random();
     let reached = achieved(probe).is_some_and(|rate| rate.reached());
@@ -257,7 +257,7 @@ fn alike(a: f64, b: f64) -> bool {
     (a / b - 1.0).abs() <= ALIKE
 }
 
-fn same_for_other_blocks(cell: &Cell<'_>, other: &Cell<'_>) -> bool {
+fn same_for_other_blocks(cell: &CapTrial<'_>, other: &CapTrial<'_>) -> bool {
     let (small, large) = (
         cell.block().min(other.block()),
         cell.block().max(other.block()),
@@ -265,14 +265,14 @@ fn same_for_other_blocks(cell: &Cell<'_>, other: &Cell<'_>) -> bool {
     large >= small.saturating_mul(BLOCK_RATIO) && alike(cell.ops, other.ops)
 }
 
-fn same_for_other_direction(cell: &Cell<'_>, other: &Cell<'_>) -> bool {
+fn same_for_other_direction(cell: &CapTrial<'_>, other: &CapTrial<'_>) -> bool {
     let mixes = [cell.trial.workload.mix, other.trial.workload.mix];
     let both = mixes == [OpMix::READ, OpMix::WRITE] || mixes == [OpMix::WRITE, OpMix::READ];
     both && cell.block() == other.block() && alike(cell.ops, other.ops)
 }
 
 /// Whether small blocks at random are answered faster than a disk turns.
-fn faster_than_a_disk(cell: &Cell<'_>, cells: &[Cell<'_>]) -> bool {
+fn faster_than_a_disk(cell: &CapTrial<'_>, cells: &[CapTrial<'_>]) -> bool {
     let same = cells
         .iter()
         .filter(|o| o.index == cell.index || o.same_target(cell));
@@ -285,14 +285,15 @@ fn faster_than_a_disk(cell: &Cell<'_>, cells: &[Cell<'_>]) -> bool {
 }
 
 /// What a cap at the figure of this cell would count, by blocks of other sizes.
-fn counted(cell: &Cell<'_>, cells: &[Cell<'_>]) -> Of {
+fn counted(cell: &CapTrial<'_>, cells: &[CapTrial<'_>]) -> Of {
     let mix = cell.trial.workload.mix;
     let others = || {
         let all = cells.iter().filter(|o| o.same_target(cell));
         all.filter(|o| o.trial.workload.mix == mix)
     };
-    let more_bytes = |o: &Cell<'_>| o.block() > cell.block() && o.bytes > OTHER_BLOCK * cell.bytes;
-    let more_ops = |o: &Cell<'_>| o.block() < cell.block() && o.ops > OTHER_BLOCK * cell.ops;
+    let more_bytes =
+        |o: &CapTrial<'_>| o.block() > cell.block() && o.bytes > OTHER_BLOCK * cell.bytes;
+    let more_ops = |o: &CapTrial<'_>| o.block() < cell.block() && o.ops > OTHER_BLOCK * cell.ops;
     if others().any(more_bytes) {
         Of::Operations
     } else if others().any(more_ops) {
@@ -303,7 +304,7 @@ fn counted(cell: &Cell<'_>, cells: &[Cell<'_>]) -> Of {
 }
 
 /// Whether a cell is at the cap that another one proves.
-fn covers(proof: &Proof<'_>, cell: &Cell<'_>) -> bool {
+fn covers(proof: &Proof<'_>, cell: &CapTrial<'_>) -> bool {
     let near = |mine: f64, theirs: f64| (mine / theirs - 1.0).abs() <= NEAR;
     let figure = match proof.of {
         Of::Operations => near(cell.ops, proof.cell.ops),
@@ -313,7 +314,7 @@ fn covers(proof: &Proof<'_>, cell: &Cell<'_>) -> bool {
     cell.same_target(proof.cell) && figure && (cell.open() || cell.alone())
 }
 
-fn words(proof: &Proof<'_>, cell: &Cell<'_>) -> String {
+fn words(proof: &Proof<'_>, cell: &CapTrial<'_>) -> String {
     let figure = match proof.of {
         Of::Bytes => unit::throughput(cell.bytes),
         _ => format!("{} ops/s", unit::count(cell.ops)),

@@ -8,7 +8,7 @@ use fathom_model::run::{Ceiling, TrialEnd};
 use fathom_model::sample::OpSample;
 
 use crate::statistics::percentile::Latencies;
-use crate::statistics::ratio::{Part, Ratio, over_trials};
+use crate::statistics::ratio::{Ratio, RatioPart, over_trials};
 use crate::trial::{Second, Trial, add, data_kinds};
 
 /// Which of an operation's histograms.
@@ -148,14 +148,14 @@ pub(crate) fn data_rate(
     unit: Unit,
     counted: impl Fn(&OpSample) -> u64,
 ) -> Estimate {
-    let of_second = |s: &Second<'_>| Part {
+    let of_second = |s: &Second<'_>| RatioPart {
         numerator: data_kinds()
             .flat_map(|kind| s.ops(kind))
             .map(|op| counted(op) as f64)
             .sum(),
         denominator: s.duration_ns as f64 / 1e9,
     };
-    let parts: Vec<Vec<Part>> = trials
+    let parts: Vec<Vec<RatioPart>> = trials
         .iter()
         .map(|trial| merge_short_last(trial.measured().map(of_second).collect()))
         .collect();
@@ -225,7 +225,7 @@ fn rate(
     unit: Unit,
     counted: impl Fn(&OpSample) -> u64,
 ) -> Estimate {
-    let parts: Vec<Vec<Part>> = trials
+    let parts: Vec<Vec<RatioPart>> = trials
         .iter()
         .map(|trial| rate_parts(trial, kind, &counted))
         .collect();
@@ -234,9 +234,13 @@ fn rate(
 }
 
 /// Operations of one kind and time, second by second.
-fn rate_parts(trial: &Trial<'_>, kind: OpKind, counted: impl Fn(&OpSample) -> u64) -> Vec<Part> {
+fn rate_parts(
+    trial: &Trial<'_>,
+    kind: OpKind,
+    counted: impl Fn(&OpSample) -> u64,
+) -> Vec<RatioPart> {
     let stretch = 1.0 + flush_share(trial, kind);
-    let part = |s: &Second<'_>| Part {
+    let part = |s: &Second<'_>| RatioPart {
         numerator: s.ops(kind).map(|op| counted(op) as f64).sum(),
         denominator: s.duration_ns as f64 / 1e9 * stretch,
     };
@@ -264,7 +268,7 @@ fn flush_share(trial: &Trial<'_>, kind: OpKind) -> f64 {
 
 /// A last part of less than half a second says little about the variation;
 /// it joins its neighbour.
-fn merge_short_last(mut parts: Vec<Part>) -> Vec<Part> {
+fn merge_short_last(mut parts: Vec<RatioPart>) -> Vec<RatioPart> {
     if let [.., before, last] = parts.as_mut_slice()
         && last.denominator < 0.5 * before.denominator
     {

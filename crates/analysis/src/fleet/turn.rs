@@ -7,14 +7,14 @@ use fathom_model::fleet::{Finish, FleetTurn, FleetWorkload};
 use crate::trial::{Second, Trial, data_kinds};
 
 /// One host's part, on the axis of the set.
-struct Part<'t, 'a> {
+struct TurnPart<'t, 'a> {
     host: u32,
     seconds: Vec<&'t Second<'a>>,
     began_ns: u64,
     trial: &'t Trial<'a>,
 }
 
-impl Part<'_, '_> {
+impl TurnPart<'_, '_> {
     fn first_ns(&self) -> u64 {
         let first = self.seconds.first().map_or(0, |s| s.start_ns);
         self.began_ns.saturating_add(first)
@@ -56,20 +56,20 @@ pub(super) fn turns(
         .map(|at| {
             let parts = rows.iter().filter_map(|(host, row)| {
                 let trial = trials.get(*row.trials.get(at)?)?;
-                Some(Part {
+                Some(TurnPart {
                     host: *host,
                     seconds: trial.measured().filter(|s| s.duration_ns > 0).collect(),
                     began_ns: trial.record.load_started_ns(),
                     trial,
                 })
             });
-            let parts: Vec<Part<'_, '_>> = parts.collect();
+            let parts: Vec<TurnPart<'_, '_>> = parts.collect();
             turn(&parts)
         })
         .collect()
 }
 
-fn turn(parts: &[Part<'_, '_>]) -> FleetTurn {
+fn turn(parts: &[TurnPart<'_, '_>]) -> FleetTurn {
     let mut turn = FleetTurn::default();
     let starts = parts.iter().filter_map(|part| {
         let start = part.trial.end()?.start?;
@@ -84,7 +84,7 @@ fn turn(parts: &[Part<'_, '_>]) -> FleetTurn {
         .max()
         .zip(starts.iter().min())
         .map(|(last, first)| last - first);
-    let measured: Vec<&Part<'_, '_>> = parts.iter().filter(|p| !p.seconds.is_empty()).collect();
+    let measured: Vec<&TurnPart<'_, '_>> = parts.iter().filter(|p| !p.seconds.is_empty()).collect();
     let (Some(begin_ns), Some(first), Some(last)) = (
         measured.iter().map(|part| part.first_ns()).min(),
         measured.iter().min_by_key(|part| part.last_ns()),
@@ -106,7 +106,7 @@ fn turn(parts: &[Part<'_, '_>]) -> FleetTurn {
 }
 
 /// What all hosts had done when one of them was done.
-fn finish(parts: &[&Part<'_, '_>], of: &Part<'_, '_>, begin_ns: u64) -> Option<Finish> {
+fn finish(parts: &[&TurnPart<'_, '_>], of: &TurnPart<'_, '_>, begin_ns: u64) -> Option<Finish> {
     let at_ns = of.last_ns();
     let after_ns = at_ns.saturating_sub(begin_ns);
     let (ops, bytes) = parts

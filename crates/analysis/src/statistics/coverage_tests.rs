@@ -6,16 +6,16 @@ use fathom_stats::autocorrelation::finite_inflation;
 
 use super::noise::{Noise, seeded};
 use super::percentile::Latencies;
-use super::ratio::{Part, Ratio, over_trials};
+use super::ratio::{Ratio, RatioPart, over_trials};
 
 fn holds(estimate: &Estimate, truth: f64) -> Option<bool> {
     Some(estimate.low? <= truth && truth <= estimate.high?)
 }
 
 fn mean_estimate(values: &[f64]) -> Estimate {
-    let parts: Vec<Part> = values
+    let parts: Vec<RatioPart> = values
         .iter()
-        .map(|v| Part {
+        .map(|v| RatioPart {
             numerator: 1000.0 + 50.0 * v,
             denominator: 1.0,
         })
@@ -143,9 +143,9 @@ fn intervals_between_trials_hold_the_truth() {
     for k in [2, 3, 6] {
         let missed = (0..400)
             .filter(|_| {
-                let trials: Vec<[Part; 1]> = (0..k)
+                let trials: Vec<[RatioPart; 1]> = (0..k)
                     .map(|_| {
-                        [Part {
+                        [RatioPart {
                             numerator: 1e4 + 300.0 * noise.normal(),
                             denominator: 10.0,
                         }]
@@ -174,11 +174,11 @@ fn intervals_over_trials_hold_the_truth_with_noise_within_and_between() {
         let runs = 250;
         let (mut missed, mut naive_missed) = (0, 0);
         for _ in 0..runs {
-            let trials: Vec<Vec<Part>> = (0..k)
+            let trials: Vec<Vec<RatioPart>> = (0..k)
                 .map(|_| {
                     let level = 1000.0 * (1.0 + between * noise.normal());
                     let seconds = noise.ar1(phi, 30);
-                    let part = |v: &f64| Part {
+                    let part = |v: &f64| RatioPart {
                         numerator: level * (1.0 + 0.03 * v),
                         denominator: 1.0,
                     };

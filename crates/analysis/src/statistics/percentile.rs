@@ -35,7 +35,7 @@ use fathom_stats::order_statistics::{NORMAL_975, least_samples, order_levels};
 use fathom_stats::student::student_975;
 
 use super::cells::{Cells, SecondHistograms};
-use super::ratio::{Part, is_too_wide, longer_for, over_trials};
+use super::ratio::{RatioPart, is_too_wide, longer_for, over_trials};
 
 /// The percentiles that are reported.
 pub(crate) const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -299,8 +299,8 @@ fn no_less_for_higher_ones<'a>(estimates: impl Iterator<Item = &'a mut Estimate>
     }
 }
 
-fn latency_part(second: &SecondHistograms<'_>) -> Part {
-    Part {
+fn latency_part(second: &SecondHistograms<'_>) -> RatioPart {
+    RatioPart {
         numerator: second.iter().map(|h| h.sum() as f64).sum(),
         denominator: second.iter().map(|h| h.count() as f64).sum(),
     }

@@ -13,19 +13,19 @@ use fathom_stats::student::student_975;
 
 /// Numerator and denominator of one second.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct RatioPart {
     pub(crate) numerator: f64,
     pub(crate) denominator: f64,
 }
 
-impl Part {
+impl RatioPart {
     /// Numerators and denominators added up.
-    pub(crate) fn sum(parts: impl Iterator<Item = Part>) -> Part {
-        let zero = Part {
+    pub(crate) fn sum(parts: impl Iterator<Item = RatioPart>) -> RatioPart {
+        let zero = RatioPart {
             numerator: 0.0,
             denominator: 0.0,
         };
-        parts.fold(zero, |sum, part| Part {
+        parts.fold(zero, |sum, part| RatioPart {
             numerator: sum.numerator + part.numerator,
             denominator: sum.denominator + part.denominator,
         })
@@ -45,16 +45,16 @@ pub(crate) struct Ratio {
 
 impl Ratio {
     /// `None` when the denominators add up to nothing.
-    pub(crate) fn of(parts: &[Part]) -> Option<Ratio> {
+    pub(crate) fn of(parts: &[RatioPart]) -> Option<Ratio> {
         Ratio::within(&[parts])
     }
 
     /// The ratio over several trials, with the error that the seconds within
     /// them show: residuals are taken against the trial's own ratio.
-    pub(crate) fn within<T: AsRef<[Part]>>(trials: &[T]) -> Option<Ratio> {
+    pub(crate) fn within<T: AsRef<[RatioPart]>>(trials: &[T]) -> Option<Ratio> {
         let all = || trials.iter().flat_map(|t| t.as_ref().iter().copied());
         let parts = all().count();
-        let total = Part::sum(all());
+        let total = RatioPart::sum(all());
         let value = total.numerator / total.denominator;
         if !(total.denominator > 0.0 && value.is_finite()) {
             return None;
@@ -64,7 +64,7 @@ impl Ratio {
         let scale = parts as f64 / total.denominator;
         let mut residuals = Vec::with_capacity(parts);
         for trial in trials {
-            let own = Part::sum(trial.as_ref().iter().copied());
+            let own = RatioPart::sum(trial.as_ref().iter().copied());
             let own = match own.denominator > 0.0 {
                 true => own.numerator / own.denominator,
                 false => value,
@@ -158,15 +158,15 @@ impl Ratio {
 /// Student's t on their number, or that within them where it is larger (a few
 /// trials can agree by chance). One trial gets the estimate of its seconds.
 /// `None` when nothing was counted.
-pub(crate) fn over_trials<T: AsRef<[Part]>>(
+pub(crate) fn over_trials<T: AsRef<[RatioPart]>>(
     trials: &[T],
     unit: Unit,
     measured_ns: u64,
 ) -> Option<Estimate> {
     let within = Ratio::within(trials)?;
-    let used: Vec<Part> = trials
+    let used: Vec<RatioPart> = trials
         .iter()
-        .map(|t| Part::sum(t.as_ref().iter().copied()))
+        .map(|t| RatioPart::sum(t.as_ref().iter().copied()))
         .filter(|t| t.denominator > 0.0)
         .collect();
     if used.len() < 2 {
@@ -242,10 +242,10 @@ pub(crate) fn longer_for(measured_ns: u64, need: f64, have: f64) -> u64 {
 mod tests {
     use super::*;
 
-    fn parts(values: &[f64]) -> Vec<Part> {
+    fn parts(values: &[f64]) -> Vec<RatioPart> {
         values
             .iter()
-            .map(|v| Part {
+            .map(|v| RatioPart {
                 numerator: *v,
                 denominator: 1.0,
             })
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn value_is_total_over_total_even_with_a_short_last_second() {
         let mut seconds = parts(&[100.0; 20]);
-        seconds.push(Part {
+        seconds.push(RatioPart {
             numerator: 10.0,
             denominator: 0.1,
         });
@@ -284,7 +284,7 @@ mod tests {
     fn nothing_over_nothing_is_no_ratio() {
         assert_eq!(Ratio::of(&[]), None);
         assert_eq!(
-            Ratio::of(&[Part {
+            Ratio::of(&[RatioPart {
                 numerator: 1.0,
                 denominator: 0.0
             }]),

@@ -18,7 +18,7 @@ use fathom_stats::warmup::{WarmupCut, warmup_cut};
 use super::levels::{Level, levels};
 use super::snia;
 use super::track::Track;
-use crate::statistics::ratio::{Part, Ratio};
+use crate::statistics::ratio::{Ratio, RatioPart};
 
 /// What a track says.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,9 +155,9 @@ fn class(
 }
 
 fn half_width(track: &Track, cells: Range<usize>) -> Option<f64> {
-    let parts: Vec<Part> = track.cells[cells]
+    let parts: Vec<RatioPart> = track.cells[cells]
         .iter()
-        .map(|cell| Part {
+        .map(|cell| RatioPart {
             numerator: track.amount(cell),
             denominator: cell.seconds,
         })

@@ -4,7 +4,7 @@ use fathom_model::steadiness::{SniaWindow, SteadinessClass};
 use fathom_rules::check::v12::CAVEAT as DRIFT_MARGIN;
 
 use super::assess::assess;
-use super::track::{Cell, Track};
+use super::track::{Track, TrackCell};
 use super::words::sentence;
 
 /// What a log says about steadiness.
@@ -32,7 +32,7 @@ pub fn of_log(rates: &[f64], interval_ns: u64, bytes_per_op: f64) -> Option<Logg
     let mut axis = 0.0;
     let cells = rates.iter().enumerate().map(|(index, rate)| {
         let ops = rate * seconds;
-        let cell = Cell {
+        let cell = TrackCell {
             start_ns: (index as u64).saturating_mul(interval_ns),
             seconds,
             ops,

@@ -10,7 +10,7 @@ use crate::trial::Trial;
 
 /// One measured second.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Cell {
+pub(crate) struct TrackCell {
     /// From the start of the load.
     pub(crate) start_ns: u64,
     /// Length.
@@ -28,7 +28,7 @@ pub(crate) struct Cell {
 /// Measured seconds in order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Track {
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<TrackCell>,
     pub(crate) axis: BytesAxis,
     /// Bytes on the axis so far, warm-up included.
     axis_bytes: f64,
@@ -51,7 +51,7 @@ impl Track {
     }
 
     /// Cells as they are; the axis is what they moved.
-    pub(crate) fn of_cells(cells: Vec<Cell>) -> Track {
+    pub(crate) fn of_cells(cells: Vec<TrackCell>) -> Track {
         Track {
             axis: BytesAxis::Moved,
             axis_bytes: cells.iter().map(|c| c.axis_bytes).sum(),
@@ -64,10 +64,10 @@ impl Track {
     pub(crate) fn of_trial(trial: &Trial<'_>) -> Track {
         let mut track = Track::new(trial.workload.mix);
         for second in &trial.seconds {
-            let mut cell = Cell {
+            let mut cell = TrackCell {
                 start_ns: second.start_ns,
                 seconds: second.duration_ns as f64 / 1e9,
-                ..Cell::default()
+                ..TrackCell::default()
             };
             for sample in &second.groups {
                 track.add(&mut cell, sample);
@@ -79,16 +79,16 @@ impl Track {
 
     /// Takes in one merged second.
     pub(crate) fn observe(&mut self, sample: &Sample) {
-        let mut cell = Cell {
+        let mut cell = TrackCell {
             start_ns: sample.start_ns,
             seconds: sample.duration_ns as f64 / 1e9,
-            ..Cell::default()
+            ..TrackCell::default()
         };
         self.add(&mut cell, sample);
         self.push(cell, sample.phase);
     }
 
-    fn add(&self, cell: &mut Cell, sample: &Sample) {
+    fn add(&self, cell: &mut TrackCell, sample: &Sample) {
         for op in sample.ops.iter().filter(|op| op.kind.is_data()) {
             cell.ops += op.ops as f64;
             cell.bytes += op.bytes as f64;
@@ -98,7 +98,7 @@ impl Track {
         }
     }
 
-    fn push(&mut self, mut cell: Cell, phase: Phase) {
+    fn push(&mut self, mut cell: TrackCell, phase: Phase) {
         cell.axis_start = self.axis_bytes;
         self.axis_bytes += cell.axis_bytes;
         if phase == Phase::Measure && cell.seconds > 0.0 {
@@ -123,13 +123,13 @@ impl Track {
     }
 
     /// What a cell moved, in bytes, or operations where nothing moves.
-    pub(crate) fn amount(&self, cell: &Cell) -> f64 {
+    pub(crate) fn amount(&self, cell: &TrackCell) -> f64 {
         if self.moves { cell.bytes } else { cell.ops }
     }
 
     /// The rate of each cell.
     pub(crate) fn rates(&self) -> Vec<f64> {
-        let rate = |cell: &Cell| self.amount(cell) / cell.seconds;
+        let rate = |cell: &TrackCell| self.amount(cell) / cell.seconds;
         self.cells.iter().map(rate).collect()
     }
 

@@ -6,7 +6,7 @@ use fathom_model::workload::OpMix;
 
 use super::*;
 use crate::statistics::noise::seeded;
-use crate::statistics::ratio::{Part, Ratio};
+use crate::statistics::ratio::{Ratio, RatioPart};
 
 const LEVEL: f64 = 1e6;
 
@@ -35,7 +35,7 @@ fn run(until: Until, rates: &[f64]) -> (usize, bool) {
 
 /// Whether the interval that is printed at the end holds the truth.
 fn holds(rates: &[f64]) -> Option<bool> {
-    let part = |rate: &f64| Part {
+    let part = |rate: &f64| RatioPart {
         numerator: *rate,
         denominator: 1.0,
     };

@@ -7,7 +7,7 @@ use fathom_stats::warmup::WarmupCut;
 
 use super::assess::Assessment;
 use super::levels::Level;
-use super::track::{Cell, Track};
+use super::track::{Track, TrackCell};
 
 /// Blocks up to this size are counted in operations.
 const SMALL_BLOCK_BYTES: f64 = 65_536.0;
@@ -25,7 +25,7 @@ pub(crate) fn rate_scale(track: &Track) -> (f64, &'static str) {
 }
 
 fn block_bytes(track: &Track) -> f64 {
-    let add = |sum: (f64, f64), cell: &Cell| (sum.0 + cell.ops, sum.1 + cell.bytes);
+    let add = |sum: (f64, f64), cell: &TrackCell| (sum.0 + cell.ops, sum.1 + cell.bytes);
     let (ops, bytes) = track.cells.iter().fold((0.0, 0.0), add);
     if ops > 0.0 { bytes / ops } else { 0.0 }
 }

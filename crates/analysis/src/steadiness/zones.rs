@@ -15,8 +15,8 @@ use fathom_rules::method::zones::{
 };
 use fathom_stats::effective_size::MIN_EFFECTIVE;
 
-use super::track::{Cell, Track};
-use crate::statistics::ratio::{Part, Ratio};
+use super::track::{Track, TrackCell};
+use crate::statistics::ratio::{Ratio, RatioPart};
 use crate::trial::Trial;
 
 /// The rate by offset of a sequential pass over most of its range; `None` for
@@ -77,7 +77,7 @@ struct Times {
 }
 
 impl Times {
-    fn of(cells: &[Cell]) -> Times {
+    fn of(cells: &[TrackCell]) -> Times {
         let mut points = vec![(0.0, 0.0)];
         let (mut bytes, mut seconds) = (0.0, 0.0);
         for cell in cells {
@@ -106,7 +106,7 @@ fn ends(track: &Track, total: f64, backwards: bool) -> Estimate {
     let mut before = 0.0;
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for cell in &track.cells {
-        let part = Part {
+        let part = RatioPart {
             numerator: cell.bytes,
             denominator: cell.seconds,
         };
@@ -119,7 +119,7 @@ fn ends(track: &Track, total: f64, backwards: bool) -> Estimate {
         before += cell.bytes;
     }
     if last.is_empty() {
-        last.extend(track.cells.last().map(|cell| Part {
+        last.extend(track.cells.last().map(|cell| RatioPart {
             numerator: cell.bytes,
             denominator: cell.seconds,
         }));

@@ -46,7 +46,7 @@ pub(super) fn crossed(rule: &Rule, readings: &[&HostReading]) -> Crossed {
     }
     let (mut best_seconds, mut best_value) = (0.0_f64, f64::NAN);
     let (mut seconds, mut sum) = (0.0, 0.0);
-    for Part {
+    for StretchPart {
         seconds: length,
         mean: value,
         after_gap,
@@ -88,7 +88,7 @@ fn mean(readings: &[&HostReading]) -> Option<f64> {
 }
 
 /// A mean over some time.
-struct Part {
+struct StretchPart {
     seconds: f64,
     mean: f64,
     /// Nothing is known of the time before it.
@@ -97,7 +97,7 @@ struct Part {
 
 /// Means over parts of at least this length. A time without readings that is
 /// as long ends a part, and so does one that goes back, as in a second file.
-fn means(readings: &[&HostReading], least: f64) -> Vec<Part> {
+fn means(readings: &[&HostReading], least: f64) -> Vec<StretchPart> {
     let mut parts = Vec::new();
     let (mut seconds, mut sum, mut after_gap) = (0.0, 0.0, false);
     let mut last: Option<f64> = None;
@@ -108,7 +108,7 @@ fn means(readings: &[&HostReading], least: f64) -> Vec<Part> {
         if hole {
             if seconds > 0.0 {
                 let mean = sum / seconds;
-                parts.push(Part {
+                parts.push(StretchPart {
                     seconds,
                     mean,
                     after_gap,
@@ -121,7 +121,7 @@ fn means(readings: &[&HostReading], least: f64) -> Vec<Part> {
         sum += reading.value * length;
         if seconds >= least * ROUNDING {
             let mean = sum / seconds;
-            parts.push(Part {
+            parts.push(StretchPart {
                 seconds,
                 mean,
                 after_gap,
@@ -131,7 +131,7 @@ fn means(readings: &[&HostReading], least: f64) -> Vec<Part> {
     }
     if seconds > 0.0 {
         let mean = sum / seconds;
-        parts.push(Part {
+        parts.push(StretchPart {
             seconds,
             mean,
             after_gap,

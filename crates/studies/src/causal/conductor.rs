@@ -4,7 +4,7 @@ use fathom_model::rng::Rng;
 use fathom_rules::diagnosis::smaller_volume::{SETTLE_MOST_SECONDS, SETTLE_SHARE};
 
 use super::judge::{CausalEffect, effect};
-use super::part::{CausalDesign, Part};
+use super::part::{CausalDesign, CausalPart};
 
 /// An application and the limit on its volume.
 pub trait Experiment {
@@ -76,7 +76,7 @@ pub fn experiment<X: Experiment>(
 fn carry_out<X: Experiment>(
     design: &CausalDesign,
     on: &mut X,
-) -> Result<Vec<Part>, ExperimentError<X::Error>> {
+) -> Result<Vec<CausalPart>, ExperimentError<X::Error>> {
     let order = order(design);
     let settle = (SETTLE_SHARE * design.part_seconds).min(SETTLE_MOST_SECONDS);
     let mut parts = Vec::new();
@@ -95,7 +95,7 @@ fn carry_out<X: Experiment>(
         if seconds <= 0.0 {
             return Err(ExperimentError::ClockStoodStill);
         }
-        parts.push(Part {
+        parts.push(CausalPart {
             limited,
             progress: (after - before).max(0.0) / seconds,
             operations: operations

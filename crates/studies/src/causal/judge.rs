@@ -5,7 +5,7 @@ use fathom_rules::diagnosis::smaller_volume::{LEAST_BLOCKS, THRESHOLD as MATTERS
 use fathom_stats::moments::{Moments, mean};
 use fathom_stats::student::student_975;
 
-use super::part::{CausalDesign, Part};
+use super::part::{CausalDesign, CausalPart};
 
 /// What was seen in all whole blocks.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub struct CausalEffect {
     pub operations: Option<f64>,
 }
 
-pub(super) fn effect(parts: &[Part]) -> CausalEffect {
+pub(super) fn effect(parts: &[CausalPart]) -> CausalEffect {
     let blocks = parts.chunks_exact(4);
     let progress: Option<Vec<f64>> = differences(parts, |part| Some(part.progress));
     let operations = differences(parts, |part| part.operations);
@@ -31,9 +31,12 @@ pub(super) fn effect(parts: &[Part]) -> CausalEffect {
 
 /// Of each block, limited less free over the mean of all free parts; nothing
 /// without blocks or without progress.
-fn differences(parts: &[Part], value: impl Fn(&Part) -> Option<f64>) -> Option<Vec<f64>> {
+fn differences(
+    parts: &[CausalPart],
+    value: impl Fn(&CausalPart) -> Option<f64>,
+) -> Option<Vec<f64>> {
     let whole = &parts[..parts.len() - parts.len() % 4];
-    let level = |parts: &[Part], limited: bool| -> Option<f64> {
+    let level = |parts: &[CausalPart], limited: bool| -> Option<f64> {
         let values: Option<Vec<f64>> = parts
             .iter()
             .filter(|part| part.limited == limited)

@@ -15,7 +15,7 @@ pub struct CausalDesign {
 
 /// What was seen in one part.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Part {
+pub(super) struct CausalPart {
     /// Whether the limit was on.
     pub(super) limited: bool,
     /// Progress per second.

@@ -33,7 +33,7 @@ pub struct QuickOptions {
 }
 
 /// One cell of the grid.
-struct Cell {
+struct QuickCell {
     label: &'static str,
     rw: &'static str,
     block_bytes: u64,
@@ -41,14 +41,14 @@ struct Cell {
     durable: bool,
 }
 
-impl Cell {
+impl QuickCell {
     fn writes(&self) -> bool {
         self.rw.ends_with("write")
     }
 }
 
-const fn cell(label: &'static str, rw: &'static str, block_bytes: u64, depth: u64) -> Cell {
-    Cell {
+const fn cell(label: &'static str, rw: &'static str, block_bytes: u64, depth: u64) -> QuickCell {
+    QuickCell {
         label,
         rw,
         block_bytes,
@@ -61,7 +61,7 @@ const fn cell(label: &'static str, rw: &'static str, block_bytes: u64, depth: u6
 /// aftermath. Shallow comes before deep: then a probe at twice the depth is asked
 /// for only where the two leave open what sets the rate. All cells use the same
 /// file.
-const GRID: [Cell; 9] = [
+const GRID: [QuickCell; 9] = [
     cell("SEQ1M Q1T1 read", "read", MIB, 1),
     cell("SEQ1M Q8T1 read", "read", MIB, 8),
     cell("RND4K Q1T1 read", "randread", 4096, 1),
@@ -70,7 +70,7 @@ const GRID: [Cell; 9] = [
     cell("SEQ1M Q8T1 write", "write", MIB, 8),
     cell("RND4K Q1T1 write", "randwrite", 4096, 1),
     cell("RND4K Q32T1 write", "randwrite", 4096, 32),
-    Cell {
+    QuickCell {
         label: "DURABLE 4K",
         rw: "randwrite",
         block_bytes: 4096,
@@ -92,7 +92,7 @@ pub fn quick(options: &QuickOptions) -> Result<Plan, Diagnostics> {
     let (name, workloads) = match options.target {
         Target::Bucket(_) => ("quick-objects", objects::workloads(seconds)),
         _ => {
-            let shown = |cell: &&Cell| !(options.read_only && cell.writes());
+            let shown = |cell: &&QuickCell| !(options.read_only && cell.writes());
             let cells = GRID.iter().filter(shown);
             let workloads = cells.map(|cell| workload(cell, options, seconds));
             (super::NAME, workloads.collect())
@@ -113,7 +113,7 @@ pub fn quick(options: &QuickOptions) -> Result<Plan, Diagnostics> {
         .build()
 }
 
-fn workload(cell: &Cell, options: &QuickOptions, seconds: u32) -> Vec<(&'static str, String)> {
+fn workload(cell: &QuickCell, options: &QuickOptions, seconds: u32) -> Vec<(&'static str, String)> {
     let size = options.size_bytes.clamp(SIZE_BYTES_MIN, SIZE_BYTES_MAX);
     let mut keys = vec![
         ("name", cell.label.to_owned()),

@@ -8,7 +8,7 @@ use fathom_model::run::TrialRecord;
 use fathom_model::schedule::{ScheduledTrial, TrialRole};
 use fathom_model::snia::{SniaTest, WINDOW_ROUNDS};
 
-use super::plan::{self, Cell, Part, SniaOptions};
+use super::plan::{self, SniaCell, SniaOptions, SniaPart};
 use super::tracked;
 
 /// The next trial of a part.
@@ -24,7 +24,7 @@ enum At {
 #[derive(Debug, Clone)]
 pub struct SniaRounds {
     options: SniaOptions,
-    parts: Vec<Part>,
+    parts: Vec<SniaPart>,
     part: usize,
     at: At,
     /// The tracked variable of each round of this part.
@@ -77,7 +77,7 @@ impl SniaRounds {
         }
     }
 
-    fn scheduled(&mut self, cell: &Cell, round: u32, role: TrialRole) -> ScheduledTrial {
+    fn scheduled(&mut self, cell: &SniaCell, round: u32, role: TrialRole) -> ScheduledTrial {
         let row = self.rows.iter().position(|label| *label == cell.label);
         let row = row.unwrap_or_else(|| {
             self.rows.push(cell.label.clone());

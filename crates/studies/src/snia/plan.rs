@@ -72,22 +72,22 @@ pub(super) fn cells_of_round(test: SniaTest, settings: &SniaSettings) -> usize {
 
 /// One trial to be run: the same label is the same row.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Cell {
+pub(super) struct SniaCell {
     pub(super) label: String,
     pub(super) workload: Workload,
 }
 
 /// What belongs together: what comes first, and the cells of a round.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Part {
-    pub(super) before: Vec<Cell>,
-    pub(super) cells: Vec<Cell>,
+pub(super) struct SniaPart {
+    pub(super) before: Vec<SniaCell>,
+    pub(super) cells: Vec<SniaCell>,
     /// Which of them is tracked.
     pub(super) tracked: usize,
 }
 
 /// The parts of a test in order.
-pub(super) fn parts(options: &SniaOptions) -> Vec<Part> {
+pub(super) fn parts(options: &SniaOptions) -> Vec<SniaPart> {
     let cell = |reads, block| cell(options, reads, block);
     let sizes = || {
         let skipped = &options.settings.skipped_blocks;
@@ -96,13 +96,13 @@ pub(super) fn parts(options: &SniaOptions) -> Vec<Part> {
             .copied()
             .filter(|block| !skipped.contains(block))
     };
-    let matrix = |reads: &[u8]| -> Vec<Cell> {
+    let matrix = |reads: &[u8]| -> Vec<SniaCell> {
         let all = reads.iter().flat_map(|r| sizes().map(|b| cell(*r, b)));
         all.collect()
     };
-    let whole = |cells: Vec<Cell>| {
+    let whole = |cells: Vec<SniaCell>| {
         let tracked = cells.iter().rposition(|c| is_tracked(&c.workload));
-        vec![Part {
+        vec![SniaPart {
             before: before(options, None),
             tracked: tracked.unwrap_or(0),
             cells,
@@ -113,7 +113,7 @@ pub(super) fn parts(options: &SniaOptions) -> Vec<Part> {
         SniaTest::Latency => whole(matrix(&LATENCY_READS)),
         SniaTest::Wsat => whole(vec![saturation(options)]),
         SniaTest::Throughput => sizes()
-            .map(|block| Part {
+            .map(|block| SniaPart {
                 before: before(options, Some(block)),
                 cells: THROUGHPUT_READS.map(|reads| cell(reads, block)).to_vec(),
                 tracked: 1,
@@ -156,7 +156,7 @@ fn mix(read_percent: u8) -> OpMix {
     }
 }
 
-fn cell(options: &SniaOptions, reads: u8, block: u64) -> Cell {
+fn cell(options: &SniaOptions, reads: u8, block: u64) -> SniaCell {
     let sequential = options.test == SniaTest::Throughput;
     let size = unit::bytes_exact(block);
     let workload = adapted(options, block, |workload| {
@@ -171,12 +171,12 @@ fn cell(options: &SniaOptions, reads: u8, block: u64) -> Cell {
         (true, _) => format!("SEQ {size} read"),
         (false, _) => format!("R/W {reads}/{}, {size}", 100 - reads),
     };
-    Cell { label, workload }
+    SniaCell { label, workload }
 }
 
 /// All rounds of a write saturation test are one trial, so that nothing comes
 /// between them.
-fn saturation(options: &SniaOptions) -> Cell {
+fn saturation(options: &SniaOptions) -> SniaCell {
     let settings = &options.settings;
     let rounds = u64::from(settings.rounds_max);
     let workload = adapted(options, TRACKED_BLOCK, |workload| {
@@ -188,14 +188,14 @@ fn saturation(options: &SniaOptions) -> Cell {
             ops: None,
         };
     });
-    Cell {
+    SniaCell {
         label: "R/W 0/100, 4 KiB".to_owned(),
         workload,
     }
 }
 
 /// Purge and the preconditioning that every test shares.
-fn before(options: &SniaOptions, of_block: Option<u64>) -> Vec<Cell> {
+fn before(options: &SniaOptions, of_block: Option<u64>) -> Vec<SniaCell> {
     let settings = &options.settings;
     let suffix = match of_block {
         Some(block) => format!(" before SEQ {}", unit::bytes_exact(block)),
@@ -219,7 +219,7 @@ fn before(options: &SniaOptions, of_block: Option<u64>) -> Vec<Cell> {
                 ..Bounds::default()
             };
         });
-        cells.push(Cell {
+        cells.push(SniaCell {
             label: format!("WIPC{suffix}"),
             workload,
         });
@@ -228,10 +228,10 @@ fn before(options: &SniaOptions, of_block: Option<u64>) -> Vec<Cell> {
 }
 
 /// Discards of the whole device: in large pieces, and what is left at its end.
-fn discards(options: &SniaOptions, suffix: &str) -> Vec<Cell> {
+fn discards(options: &SniaOptions, suffix: &str) -> Vec<SniaCell> {
     let capacity = options.settings.capacity_bytes;
     let pieces = capacity - capacity % DISCARD_BYTES;
-    let piece = |label: &str, offset: u64, bytes: u64, block: u64| Cell {
+    let piece = |label: &str, offset: u64, bytes: u64, block: u64| SniaCell {
         label: format!("purge{label}{suffix}"),
         workload: adapted(options, block, |workload| {
             workload.mix = TRIM;
