@@ -8,7 +8,6 @@
 
 pub mod alarm;
 pub mod cluster;
-pub mod coarse;
 pub mod comparison;
 pub mod conduct;
 pub mod crosscheck;

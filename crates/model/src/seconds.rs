@@ -47,7 +47,7 @@ pub fn seconds(samples: &[Sample]) -> Vec<Sample> {
 }
 
 /// Adds an interval that follows.
-pub(crate) fn join(second: &mut Sample, next: &Sample) {
+pub fn join(second: &mut Sample, next: &Sample) {
     let duration_ns = second.duration_ns.saturating_add(next.duration_ns);
     let busiest_ns = second.busiest_worker_cpu_ns + next.busiest_worker_cpu_ns;
     let workers = second.workers.max(next.workers);

@@ -27,6 +27,7 @@
 
 mod catalogue;
 mod closing;
+mod coarse;
 mod codec;
 mod collected;
 mod compact;

@@ -1,6 +1,6 @@
 //! Reading a run back.
 
-use fathom_model::coarse::Coarse;
+use crate::coarse::Coarse;
 use fathom_model::run::TrialEnd;
 use fathom_model::{RunMeta, RunRecord, RunState, TrialRecord};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -59,7 +59,7 @@ impl Store {
     }
 
     /// Reads a run as [`Store::load`] does, for judging it: of trials that took
-    /// longer than [`fathom_model::coarse::MOST_INTERVALS`] seconds, neighbouring seconds are
+    /// longer than 50 minutes, neighbouring seconds are
     /// joined as they are read, so that a run of days fits into memory.
     ///
     /// # Errors

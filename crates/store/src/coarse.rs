@@ -6,18 +6,18 @@
 //! Seconds in which nothing was done stay by themselves, so that a target that
 //! stood still is seen however long the trial was.
 
-use crate::observation::{DeviceActivity, Observation};
-use crate::recording::FULL_INTERVAL_NS;
-use crate::run::TrialRecord;
-use crate::sample::Sample;
-use crate::seconds::join;
+use fathom_model::observation::{DeviceActivity, Observation};
+use fathom_model::recording::FULL_INTERVAL_NS;
+use fathom_model::run::TrialRecord;
+use fathom_model::sample::Sample;
+use fathom_model::seconds::join;
 
 /// Intervals of one trial that are kept at most: its seconds up to 50 minutes.
-pub const MOST_INTERVALS: usize = 3000;
+const MOST_INTERVALS: usize = 3000;
 
 /// Bounds the series of one trial while they are read.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Coarse {
+pub(crate) struct Coarse {
     /// To what length samples and observations were joined; 0 as long as they
     /// are as they were recorded.
     samples_ns: u64,
@@ -30,7 +30,7 @@ impl Coarse {
     /// recorded more finely than in seconds stay as they are: their reader wants
     /// all of it. So do those with two ends, whose seconds are of single
     /// connections.
-    pub fn bound(&mut self, trial: &mut TrialRecord) {
+    pub(crate) fn bound(&mut self, trial: &mut TrialRecord) {
         let of_connections = trial.samples.iter().any(|s| s.connection.is_some());
         let is_fine = trial.spec.workload.recording.interval_ns() < FULL_INTERVAL_NS;
         if !of_connections && !is_fine {
@@ -45,7 +45,7 @@ impl Coarse {
 
     /// Gives all intervals the same length, once the end has been read: what came
     /// after the last time that some were joined is as it was recorded.
-    pub fn even_out(&self, trial: &mut TrialRecord) {
+    pub(crate) fn even_out(&self, trial: &mut TrialRecord) {
         if self.samples_ns > 0 {
             join_up_to(&mut trial.samples, SAMPLES, self.samples_ns);
         }
@@ -176,8 +176,8 @@ fn add(mine: &mut Option<u64>, theirs: Option<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::OpKind;
-    use crate::sample::{OpSample, Phase};
+    use fathom_model::op::OpKind;
+    use fathom_model::sample::{OpSample, Phase};
 
     fn second(index: u32, ops: u64) -> Sample {
         let start_ns = u64::from(index) * FULL_INTERVAL_NS;
