@@ -33,13 +33,21 @@ fn sit(folder: &Path, case: &str) -> BlindResult {
     result.expect("it was not stopped")
 }
 
+/// Makes a script that can be run. Another process writes it: while this one has it
+/// open, a child that another test starts inherits that, and running it is "text file
+/// busy" (ETXTBSY).
+fn program(path: &Path, script: &str) {
+    let write = "printf %s \"$2\" >\"$1\" && chmod 755 \"$1\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", write, "sh"]).arg(path).arg(script);
+    assert!(shell.status().expect("a shell").success());
+}
+
 #[test]
 fn a_case_finds_its_programs_and_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let fathom = folder.path().join("fathom");
-    fs::write(&fathom, YES).expect("a program");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&fathom, mode).expect("it may be run");
+    program(&fathom, YES);
     let marker = folder.path().join("marker");
 
     let result = sit(

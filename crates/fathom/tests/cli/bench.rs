@@ -9,6 +9,16 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// Makes a script that can be run. Another process writes it: while this one has it
+/// open, a child that another test starts inherits that, and running it is "text file
+/// busy" (ETXTBSY).
+pub(crate) fn program(path: &Path, script: &str) {
+    let write = "printf %s \"$2\" >\"$1\" && chmod 755 \"$1\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", write, "sh"]).arg(path).arg(script);
+    assert!(shell.status().expect("a shell").success());
+}
+
 /// A folder with a store of its own.
 pub(crate) struct Bench {
     folder: TempDir,

@@ -117,9 +117,7 @@ fn crystal_mark(bench: &Bench, bin: &Path) {
     std::fs::create_dir(&stub).unwrap();
     let script = format!("#!/bin/sh\ncat '{}/fio.json'\n", bench.path().display());
     let fio = stub.join("fio");
-    std::fs::write(&fio, script).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&fio, mode).unwrap();
+    crate::bench::program(&fio, &script);
     let path = format!("{}:{}", stub.display(), std::env::var("PATH").unwrap());
     let args = ["-a", "rnd,1,1", "-n", "1", "-s", "1M", "."];
     let output = call(&bin.join("cdm"), &args, bench.path(), Some(&path));

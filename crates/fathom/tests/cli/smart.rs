@@ -1,6 +1,5 @@
 //! SMART of SATA and SAS disks, from a stand-in for smartctl to the alarm.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::bench::{Bench, Output, finish};
@@ -35,8 +34,7 @@ esac
         asleep = fixture("asleep").display(),
     );
     let program = folder.join("smartctl");
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    crate::bench::program(&program, &script);
     folder
 }
 

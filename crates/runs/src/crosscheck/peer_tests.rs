@@ -62,13 +62,21 @@ fn one_that_hangs_is_ended_with_all_that_it_started() {
     }
 }
 
+/// Makes a script that can be run. Another process writes it: while this one has it
+/// open, a child that another test starts inherits that, and running it is "text file
+/// busy" (ETXTBSY).
+fn program(path: &Path, script: &str) {
+    let write = "printf %s \"$2\" >\"$1\" && chmod 755 \"$1\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", write, "sh"]).arg(path).arg(script);
+    assert!(shell.status().unwrap().success());
+}
+
 #[test]
 fn one_that_never_says_its_version_is_given_up() {
     let folder = tempfile::tempdir().unwrap();
     let hangs = folder.path().join("fio");
-    std::fs::write(&hangs, "#!/bin/sh\nexec sleep 600\n").unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&hangs, mode).unwrap();
+    program(&hangs, "#!/bin/sh\nexec sleep 600\n");
     let error = Peer::find(&hangs).err().unwrap();
     assert!(matches!(error, PeerError::Silent(_)), "{error}");
     assert!(error.to_string().contains("version within 2 s"), "{error}");
