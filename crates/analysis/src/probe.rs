@@ -217,12 +217,14 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
         return None;
     }
     let (workers, queue_depth) = match trial.engine() {
-        // They work one at a time, so only workers add depth.
-        EngineKind::Psync | EngineKind::Mmap if !workload.data_set.files.shared => return None,
-        EngineKind::Psync | EngineKind::Mmap => {
+        EngineKind::Null => return None,
+        // Only workers add depth.
+        engine if engine.one_at_a_time() => {
+            if !workload.data_set.files.shared {
+                return None;
+            }
             (workload.workers.checked_mul(2)?, workload.queue_depth)
         }
-        EngineKind::Null => return None,
         _ => (workload.workers, workload.queue_depth.checked_mul(2)?),
     };
     // A recorded list starts its operations when they are due, or a wider

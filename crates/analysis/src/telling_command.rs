@@ -1,9 +1,7 @@
 //! The command that would determine what could not be determined.
 
 use fathom_model::unit;
-use fathom_model::workload::{
-    BlockSizes, CacheMode, Distribution, EngineKind, OpMix, Pattern, Workload,
-};
+use fathom_model::workload::{BlockSizes, CacheMode, Distribution, OpMix, Pattern, Workload};
 
 use crate::trial::Trial;
 
@@ -23,14 +21,11 @@ pub(crate) fn depth_command(trial: &Trial<'_>) -> String {
         );
     }
     let words = block_words(trial);
-    match trial.engine() {
-        // They work one at a time: only workers add depth.
-        EngineKind::Psync | EngineKind::Mmap => {
-            let workers = workload.workers.saturating_mul(2);
-            format!("fathom io {target} {words} --numjobs {workers}")
-        }
-        _ => format!("fathom curve depth {target} {words}"),
+    if trial.engine().one_at_a_time() {
+        let workers = workload.workers.saturating_mul(2);
+        return format!("fathom io {target} {words} --numjobs {workers}");
     }
+    format!("fathom curve depth {target} {words}")
 }
 
 /// The command that tells the two kinds of cap apart, by blocks of another size.
@@ -159,7 +154,8 @@ mod tests {
             block_command(&trial),
             "fathom io /mnt/data --rw randread --bs 64K --iodepth 32"
         );
-        let synchronous = reads.with_end(|end| end.engine.used = Some(EngineKind::Psync));
+        let synchronous =
+            reads.with_end(|end| end.engine.used = Some(fathom_model::workload::EngineKind::Psync));
         let command = depth(&synchronous);
         assert!(command.ends_with("--numjobs 2"), "{command}");
     }

@@ -208,13 +208,9 @@ impl<'a> Trial<'a> {
 
     /// Operations that a worker can have in flight with the engine that ran.
     pub(crate) fn depth(&self) -> u64 {
-        match self.engine() {
-            EngineKind::Psync
-            | EngineKind::Mmap
-            | EngineKind::Meta
-            | EngineKind::Falloc
-            | EngineKind::Ftruncate => 1,
-            _ => u64::from(self.workload.queue_depth).max(1),
+        match self.engine().one_at_a_time() {
+            true => 1,
+            false => u64::from(self.workload.queue_depth).max(1),
         }
     }
 

@@ -3,8 +3,9 @@
 //! The shape is that of fio's I/O engines, cut to what one loop needs: ops are
 //! queued, handed over, and reaped. An engine knows nothing of patterns, rates,
 //! histograms or clocks; the worker loop knows nothing of system calls. A new
-//! engine is one file under `engines/` and one line at the door, and is
-//! accepted when the conformance suite passes.
+//! engine is one file under `engines/`, its construction there and its row in
+//! [`EngineKind`](fathom_model::workload::EngineKind), and is accepted when the
+//! conformance suite passes.
 
 use fathom_model::OpKind;
 use fathom_model::workload::SyncCall;

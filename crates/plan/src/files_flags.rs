@@ -2,6 +2,7 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use fathom_model::Target;
+use fathom_model::workload::EngineKind;
 
 use crate::diagnostic::{Diagnostics, Problems, Source, error};
 use crate::flags::{IoFlags, arg, has_flag};
@@ -10,7 +11,7 @@ use crate::node::Located;
 use crate::plan::Plan;
 use crate::section::{Key, Section};
 use crate::spelling::Spelling;
-use crate::value::{Count, EngineChoice, Name, OperationsValue, Switch, Targets, Time, operation};
+use crate::value::{Count, Name, OperationsValue, Switch, Targets, Time, operation};
 use crate::works::Works;
 
 /// Phases that are named at most.
@@ -129,7 +130,7 @@ impl FilesFlags {
     /// One workload; a phase that comes again gets a number.
     fn workload(&self, phase: Option<OperationsValue>, again: u32) -> WorkloadKeys {
         let mut keys = self.flags.keys.clone();
-        keys.engine = Some(Located::new(EngineChoice::Meta));
+        keys.engine = Some(Located::new(EngineKind::Meta));
         if let Some(value) = phase {
             if again > 1 {
                 let name = value.0.first().map_or("", |share| share.kind.name());

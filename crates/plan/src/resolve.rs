@@ -20,7 +20,7 @@ use crate::keys::{PayloadKeys, WorkloadKeys};
 use crate::limits::within;
 use crate::node::Located;
 use crate::spelling::Spelling;
-use crate::value::{Count, EngineChoice, Percent, Size, Switch, VerifyByChoice, VerifyChoice};
+use crate::value::{Count, Percent, Size, Switch, VerifyByChoice, VerifyChoice};
 use each_worker::Each;
 pub(crate) use files::rate_counts_bytes;
 pub(crate) use objects::store as store_of;
@@ -282,13 +282,13 @@ fn read_back(keys: &WorkloadKeys) -> Option<ReadBack> {
 
 fn engine(keys: &WorkloadKeys, shape: TargetShape) -> EngineKind {
     match (&keys.engine, shape) {
-        (Some(engine), _) => engine.value.kind(),
+        (Some(engine), _) => engine.value,
         (None, TargetShape::Null) => EngineKind::Null,
         (None, _) if keys.request.is_some() => EngineKind::S3,
         (None, TargetShape::Sim) => EngineKind::Sim,
         (None, TargetShape::Bucket) => EngineKind::S3,
         (None, TargetShape::Directory | TargetShape::Sized | TargetShape::Unknown) => {
-            EngineChoice::Uring.kind()
+            EngineKind::Uring
         }
     }
 }
@@ -315,7 +315,7 @@ fn cache(
         }
         (Some(direct), _) => direct.value.0,
         (None, Some(buffered)) => !buffered.value.0,
-        (None, None) => engine != EngineKind::Mmap,
+        (None, None) => !engine.traits().buffered,
     };
     match direct {
         true => CacheMode::Direct,

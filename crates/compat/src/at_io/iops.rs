@@ -10,13 +10,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fathom_model::workload::EngineKind;
 use fathom_model::{Target, unit};
 
 use fathom_plan::Located;
 use fathom_plan::Plan;
 use fathom_plan::keys::{PauseKeys, WorkloadKeys};
 use fathom_plan::value::{
-    Blocks, Count, EngineChoice, Name, PreconditionChoice, Rw, Seconds, Size, Switch, Targets, Time,
+    Blocks, Count, Name, PreconditionChoice, Rw, Seconds, Size, Switch, Targets, Time,
 };
 use fathom_plan::{Diagnostics, Problems, Source};
 use fathom_plan::{Spelling, ToolOptions};
@@ -277,7 +278,7 @@ impl AtIoIops {
             rw: Some(Located::new(rw)),
             bs: Some(Located::new(Blocks::Fixed(self.block()))),
             norandommap: some(self.rand),
-            engine: Some(Located::new(EngineChoice::Psync)),
+            engine: Some(Located::new(EngineKind::Psync)),
             numjobs: Some(Located::new(Count(u64::from(self.threads)))),
             size: Some(Located::new(Size(size))),
             nrfiles: Some(Located::new(Count(u64::from(files)))),

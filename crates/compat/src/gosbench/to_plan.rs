@@ -1,6 +1,6 @@
 //! From a test of GOSBench to a plan, and what is different by design.
 
-use fathom_model::workload::{KeyLayout, MetaShare, ObjectSizes};
+use fathom_model::workload::{EngineKind, KeyLayout, MetaShare, ObjectSizes};
 use fathom_model::{OpKind, Target};
 
 use super::{Gosbench, GosbenchNumber, GosbenchSpread, GosbenchTest};
@@ -9,8 +9,8 @@ use fathom_plan::Plan;
 use fathom_plan::StoreFlags;
 use fathom_plan::keys::{PauseKeys, PlanKeys, WorkloadKeys};
 use fathom_plan::value::{
-    Count, EndpointsValue, EngineChoice, KeyLayoutValue, Name, ObjectSizesValue, OnErrorChoice,
-    RequestsValue, Seconds, Size, Switch, Targets, Time,
+    Count, EndpointsValue, KeyLayoutValue, Name, ObjectSizesValue, OnErrorChoice, RequestsValue,
+    Seconds, Size, Switch, Targets, Time,
 };
 use fathom_plan::{Diagnostics, Problems, Source};
 use fathom_plan::{Spelling, ToolOptions};
@@ -191,7 +191,7 @@ impl GosbenchTest {
         let lists = self.weights.list > 0;
         WorkloadKeys {
             name: some(Name(self.name.clone())),
-            engine: some(EngineChoice::S3),
+            engine: some(EngineKind::S3),
             request: some(RequestsValue(requests)),
             objects: some(Count(objects)),
             object_size: some(ObjectSizesValue(self.sizes())),

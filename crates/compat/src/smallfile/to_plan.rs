@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fathom_model::workload::{FileSizes, MetaShare};
+use fathom_model::workload::{EngineKind, FileSizes, MetaShare};
 use fathom_model::{OpKind, Target};
 
 use super::Smallfile;
@@ -10,8 +10,8 @@ use fathom_plan::Located;
 use fathom_plan::Plan;
 use fathom_plan::keys::{PauseKeys, PayloadKeys, PlanKeys, WorkloadKeys};
 use fathom_plan::value::{
-    Count, EngineChoice, FileSizesValue, Name, OperationsValue, PathsChoice, Percent, Size, Switch,
-    Targets, Time, VerifyChoice,
+    Count, FileSizesValue, Name, OperationsValue, PathsChoice, Percent, Size, Switch, Targets,
+    Time, VerifyChoice,
 };
 use fathom_plan::{Diagnostics, Problems, Source};
 use fathom_plan::{Spelling, ToolOptions};
@@ -99,7 +99,7 @@ impl Smallfile {
         };
         WorkloadKeys {
             name: some(Name(format!("smallfile {}", self.operation.name()))),
-            engine: some(EngineChoice::Meta),
+            engine: some(EngineKind::Meta),
             operation: some(OperationsValue(vec![MetaShare { kind, weight: 1 }])),
             numjobs: some(Count(self.threads)),
             nrfiles: some(Count(self.files)),

@@ -10,7 +10,7 @@ use fathom_model::{OpKind, Workload};
 use super::engines;
 use crate::arena::Buffers;
 use crate::engine::{Completion, Engine, Op, Queued};
-use crate::engines::door::{self, Materials, Visitor};
+use crate::engines::{self, Materials, Visitor};
 use crate::open::{OpenMode, WorkerFiles};
 
 const BLOCK: u32 = 4096;
@@ -107,7 +107,7 @@ fn on(kind: EngineKind, file: File, bytes: u64, write: bool, test: impl FnOnce(B
         },
         blocks: None,
     };
-    door::enter(materials, Vec::new(), With { buffers, test }).unwrap();
+    engines::enter(materials, Vec::new(), With { buffers, test }).unwrap();
 }
 
 fn open(path: &Path, write: bool) -> File {

@@ -9,7 +9,7 @@ use fathom_model::{Job, OpKind, Target, Workload};
 use crate::Error;
 use crate::access::{Layout, TargetKind};
 use crate::engine::{MAX_BLOCK_BYTES, MAX_DEPTH};
-use crate::engines::door;
+use crate::engines;
 use crate::meta::{self, TreeWork};
 use crate::object;
 use crate::open::{OpenMode, Opener};
@@ -70,9 +70,9 @@ impl GroupPlan {
                     "engine sim needs a simulated target, for example sim:ssd".to_owned(),
                 ));
             }
-            _ => door::choose(workload.engine, mode.direct, &mut fallbacks),
+            _ => engines::choose(workload.engine, mode.direct, &mut fallbacks),
         };
-        let depth = workload.queue_depth.min(door::max_depth(engine));
+        let depth = workload.queue_depth.min(engines::max_depth(engine));
         if depth < workload.queue_depth {
             fallbacks.push(format!(
                 "engine {} has one operation in flight per worker: queue depth {} became 1",
@@ -80,7 +80,7 @@ impl GroupPlan {
                 workload.queue_depth
             ));
         }
-        if workload.recording.submission && !door::goes_on_by_itself(engine) {
+        if workload.recording.submission && !engine.traits().goes_on {
             fallbacks.push(format!(
                 "engine {} does not return between submission and completion: service latency \
                  is not split",
@@ -212,7 +212,7 @@ impl GroupPlan {
         .with(Detail::new(
             &workload.recording,
             workload.workers,
-            door::goes_on_by_itself(self.engine),
+            self.engine.traits().goes_on,
         ))
     }
 

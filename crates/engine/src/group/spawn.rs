@@ -15,7 +15,7 @@ use crate::access::AccessStream;
 use crate::arena::{Buffers, Pages};
 use crate::clock::HostClock;
 use crate::engine::{Broken, Engine};
-use crate::engines::door::{self, Materials, Visitor};
+use crate::engines::{self, Materials, Visitor};
 use crate::payload::PayloadPool;
 use crate::record::Cuts;
 use crate::replay::ReplaySource;
@@ -101,7 +101,7 @@ pub(crate) fn parts(
     let reads_back = keeps_data && workload.verify.is_some_and(|v| v.read_back.is_some());
     // What is due, or read back, is known only when it is about to be begun.
     let known_ahead = plan.recorded.is_none() && workload.rate_by_kind.is_empty() && !reads_back;
-    let spare = if fills && known_ahead && door::goes_on_by_itself(plan.engine) {
+    let spare = if fills && known_ahead && plan.engine.traits().goes_on {
         worker::spare_buffers(plan.depth, block_bytes, workload.workers)
     } else {
         0
@@ -280,11 +280,11 @@ impl Birth {
                 (Arc::clone(store), first)
             }),
         };
-        door::enter(materials, notes, WorkerRun { birth: self, parts }).map_err(|error| {
+        engines::enter(materials, notes, WorkerRun { birth: self, parts }).map_err(|error| {
             Error::Workload(format!(
                 "engine {} could not be set up ({error}): {}",
                 plan.engine.name(),
-                door::remedy(plan.engine)
+                engines::remedy(plan.engine)
             ))
         })
     }

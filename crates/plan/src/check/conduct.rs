@@ -48,11 +48,7 @@ impl Context<'_> {
     pub(super) fn depth_of_synchronous_engine(&self) -> Option<Problem> {
         let engine = self.workload.engine;
         let depth = self.workload.queue_depth;
-        let one = matches!(
-            engine,
-            EngineKind::Psync | EngineKind::Mmap | EngineKind::Falloc | EngineKind::Ftruncate
-        );
-        if depth == 1 || !one {
+        if depth == 1 || !engine.one_at_a_time() {
             return None;
         }
         let message = format!(

@@ -1,5 +1,7 @@
 //! The keys of a workload. The names are fio's where fio has one.
 
+use fathom_model::workload::EngineKind;
+
 use crate::keys::groups::*;
 use crate::keys::payload::PayloadKeys;
 use crate::keys::plan::Matrix;
@@ -109,7 +111,7 @@ section! {
         /// files, see operation), s3 (requests to an object store, see request), falloc (fallocate
         /// in place of each block) or ftruncate (to the offset of each write).
         [LOAD; default "uring"; example "psync"; alias "ioengine"]
-        engine: EngineChoice,
+        engine: EngineKind,
         /// Operations in flight per worker, 1 to 4096.
         [LOAD; default "1"; example "32"; alias "queue_depth", "qd"; only BLOCKS, OBJECTS, RECORDED]
         iodepth: Count,

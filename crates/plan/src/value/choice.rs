@@ -2,8 +2,8 @@
 
 use fathom_model::host_mode::{HostData, HostTurns};
 use fathom_model::workload::{
-    Allocation, Arrival, Between, EngineKind, Handing, MetaOrder, MetaPaths, ObjectChecksum,
-    OnError, Precondition, SyncOpen,
+    Allocation, Arrival, Between, Handing, MetaOrder, MetaPaths, ObjectChecksum, OnError,
+    Precondition, SyncOpen,
 };
 use schemars::{Schema, json_schema};
 
@@ -62,37 +62,11 @@ macro_rules! choice {
     };
 }
 
-fn not_one_of(text: &str, kind: &str, words: &[&str]) -> String {
+pub(super) fn not_one_of(text: &str, kind: &str, words: &[&str]) -> String {
     let all = words.join(", ");
     match nearest(text, words.iter().copied()) {
         Some(word) => format!("'{text}' is not a known {kind}; did you mean {word}? Known: {all}"),
         None => format!("'{text}' is not a known {kind}; known: {all}"),
-    }
-}
-
-choice! {
-    /// How operations reach the target.
-    EngineChoice, "engine", example "uring" {
-        /// io_uring.
-        Uring = "uring" | "io_uring",
-        /// Linux native asynchronous I/O.
-        Libaio = "libaio" | "aio",
-        /// `pread` and `pwrite`.
-        Psync = "psync" | "sync" | "pvsync" | "vsync" | "pvsync2",
-        /// Memory map.
-        Mmap = "mmap",
-        /// Nothing is done.
-        Null = "null",
-        /// A simulated drive.
-        Sim = "sim",
-        /// Many files.
-        Meta = "meta",
-        /// Space of files.
-        Falloc = "falloc",
-        /// Length of files.
-        Ftruncate = "ftruncate",
-        /// Requests to an object store.
-        S3 = "s3",
     }
 }
 
@@ -180,23 +154,6 @@ impl ChecksumChoice {
             ChecksumChoice::Crc64nvme => ObjectChecksum::Crc64nvme,
             ChecksumChoice::Sha1 => ObjectChecksum::Sha1,
             ChecksumChoice::Sha256 => ObjectChecksum::Sha256,
-        }
-    }
-}
-
-impl EngineChoice {
-    pub(crate) fn kind(self) -> EngineKind {
-        match self {
-            EngineChoice::Uring => EngineKind::Uring,
-            EngineChoice::Libaio => EngineKind::Libaio,
-            EngineChoice::Psync => EngineKind::Psync,
-            EngineChoice::Mmap => EngineKind::Mmap,
-            EngineChoice::Null => EngineKind::Null,
-            EngineChoice::Sim => EngineKind::Sim,
-            EngineChoice::Meta => EngineKind::Meta,
-            EngineChoice::Falloc => EngineKind::Falloc,
-            EngineChoice::Ftruncate => EngineKind::Ftruncate,
-            EngineChoice::S3 => EngineKind::S3,
         }
     }
 }
@@ -472,7 +429,6 @@ mod tests {
 
     #[test]
     fn words_other_tools_taught_are_understood() {
-        assert_eq!(EngineChoice::from_text("io_uring"), Ok(EngineChoice::Uring));
         assert_eq!(Rw::from_text("readwrite"), Ok(Rw::Mixed));
         assert_eq!(SyncChoice::from_text("1"), Ok(SyncChoice::Sync));
         assert_eq!(Rw::RandRead.to_text(), "randread");
@@ -482,7 +438,5 @@ mod tests {
     fn a_wrong_word_is_answered_with_the_nearest() {
         let message = Rw::from_text("randraed").unwrap_err();
         assert!(message.contains("did you mean randread?"), "{message}");
-        let message = EngineChoice::from_text("windowsaio").unwrap_err();
-        assert!(message.contains("uring, libaio, psync"), "{message}");
     }
 }

@@ -6,6 +6,7 @@ mod choice;
 mod cpus;
 mod distribution;
 mod endpoints;
+mod engine;
 mod fail_if;
 mod files;
 mod mix;
@@ -25,9 +26,9 @@ mod zones;
 
 pub use block::Blocks;
 pub use choice::{
-    AllocationChoice, ArrivalChoice, BetweenChoice, ChecksumChoice, EngineChoice, HandoverChoice,
-    HostDataChoice, HostTurnsChoice, OnErrorChoice, Order, PathsChoice, PreconditionChoice,
-    RegionChoice, Rw, SyncChoice, VerifyByChoice, VerifyChoice, VisitChoice,
+    AllocationChoice, ArrivalChoice, BetweenChoice, ChecksumChoice, HandoverChoice, HostDataChoice,
+    HostTurnsChoice, OnErrorChoice, Order, PathsChoice, PreconditionChoice, RegionChoice, Rw,
+    SyncChoice, VerifyByChoice, VerifyChoice, VisitChoice,
 };
 pub use cpus::CpuList;
 pub use distribution::{DistributionValue, PatternValue};

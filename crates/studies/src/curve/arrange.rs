@@ -4,9 +4,7 @@ use fathom_model::curve::Sweep;
 use fathom_model::schedule::{Pause, TrialRole};
 use fathom_model::target::Target;
 use fathom_model::unit;
-use fathom_model::workload::{
-    Arrival, BlockSizes, EngineKind, OpMix, Pattern, Rate, RateUnit, Workload,
-};
+use fathom_model::workload::{Arrival, BlockSizes, OpMix, Pattern, Rate, RateUnit, Workload};
 
 /// What a curve is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +96,7 @@ fn setting(label: String, base: &Workload, change: impl FnOnce(&mut Workload)) -
 pub(super) fn depth(base: &Workload, depth: u64) -> Setting {
     setting(format!("depth {depth}"), base, |workload| {
         let whole = u32::try_from(depth).unwrap_or(u32::MAX);
-        let alone = matches!(workload.engine, EngineKind::Psync | EngineKind::Mmap);
+        let alone = workload.engine.one_at_a_time();
         workload.workers = match alone {
             true => whole,
             false => largest_divisor(whole, workload.workers),

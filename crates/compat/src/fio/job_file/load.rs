@@ -51,9 +51,7 @@ fn engine(workload: &Workload, draft: &mut Draft) {
         EngineKind::S3 => {
             return draft.refuse("engine", "fio sends no requests like these to a bucket");
         }
-        EngineKind::Sim => {
-            return draft.refuse("engine", "a simulated drive exists in fathom alone");
-        }
+        _ => return draft.refuse("engine", "it exists in fathom alone"),
     };
     draft.set("ioengine", name);
     if workload.queue_depth > 1 {

@@ -181,15 +181,8 @@ pub(super) fn choose(asked: &mut Asked<'_>) -> Option<Chosen> {
     };
     Some(Chosen {
         kind,
-        synchronous: matches!(
-            kind,
-            EngineKind::Psync
-                | EngineKind::Mmap
-                | EngineKind::Net
-                | EngineKind::S3
-                | EngineKind::Falloc
-                | EngineKind::Ftruncate
-        ),
+        // Requests of fio's engine `http` wait for one another.
+        synchronous: kind.one_at_a_time() || kind == EngineKind::S3,
         null: matches!(kind, EngineKind::Null | EngineKind::Net),
         names,
     })
