@@ -25,6 +25,8 @@ pub mod schedule;
 pub mod table;
 pub mod text;
 
+use fathom_model::JudgedRun;
+
 mod affected;
 pub mod alarms;
 mod chart;
@@ -67,6 +69,36 @@ pub enum Error {
 
 /// Result of a renderer.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// A format of judged runs that a flag of its name chooses, beside the text for a
+/// terminal, which needs to know its width and colours.
+pub struct RunFormat {
+    /// The word of the flag.
+    pub name: &'static str,
+    /// What the help of the flag says.
+    pub help: &'static str,
+    /// The whole document.
+    pub render: fn(&JudgedRun) -> Result<String>,
+}
+
+/// The formats, in the order of the help.
+pub const RUN_FORMATS: &[RunFormat] = &[
+    RunFormat {
+        name: "json",
+        help: "Print JSON (schema fathom.run/1) and nothing else on standard output",
+        render: |run| json::render(run, true),
+    },
+    RunFormat {
+        name: "csv",
+        help: "Print CSV",
+        render: |run| Ok(csv::render(run)),
+    },
+    RunFormat {
+        name: "markdown",
+        help: "Print Markdown",
+        render: |run| Ok(markdown::render(run)),
+    },
+];
 
 #[cfg(test)]
 mod schemas_tests;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use fathom_report::{RUN_FORMATS, RunFormat};
 
 /// Where runs are stored.
 #[derive(Debug, Clone, Default, Args)]
@@ -17,15 +18,9 @@ pub struct StorePath {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Format {
-    /// Print JSON (schema fathom.run/1) and nothing else on standard output.
-    #[arg(long, group = "format")]
-    pub json: bool,
-    /// Print CSV.
-    #[arg(long, group = "format")]
-    pub csv: bool,
-    /// Print Markdown.
-    #[arg(long, group = "format")]
-    pub markdown: bool,
+    /// The document that is printed in place of text.
+    #[command(flatten)]
+    pub document: DocumentFlag,
     /// Show throughput in decimal units (MB/s = 10^6 bytes/s).
     #[arg(long)]
     pub decimal: bool,
@@ -35,6 +30,57 @@ pub struct Format {
     /// When to use colour.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
+}
+
+/// One of [`RUN_FORMATS`], each of which has a flag of its name; text where none is given.
+#[derive(Clone, Copy, Default)]
+pub struct DocumentFlag(Option<&'static RunFormat>);
+
+impl DocumentFlag {
+    /// The format that was chosen.
+    pub fn chosen(self) -> Option<&'static RunFormat> {
+        self.0
+    }
+
+    /// Whether a format of this name was chosen.
+    pub fn is(self, name: &str) -> bool {
+        self.0.is_some_and(|format| format.name == name)
+    }
+}
+
+impl std::fmt::Debug for DocumentFlag {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.0.map(|format| format.name);
+        out.debug_tuple("DocumentFlag").field(&name).finish()
+    }
+}
+
+impl Args for DocumentFlag {
+    fn augment_args(command: Command) -> Command {
+        let flag = |format: &RunFormat| {
+            let arg = Arg::new(format.name).long(format.name).help(format.help);
+            arg.action(ArgAction::SetTrue).group("format")
+        };
+        command.args(RUN_FORMATS.iter().map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        DocumentFlag::augment_args(command)
+    }
+}
+
+impl FromArgMatches for DocumentFlag {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<DocumentFlag, clap::Error> {
+        let given = RUN_FORMATS
+            .iter()
+            .find(|format| matches.get_flag(format.name));
+        Ok(DocumentFlag(given))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = DocumentFlag::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// When to use colour.

@@ -19,14 +19,9 @@ use crate::output_flags::{Color, Format, StorePath};
 
 /// Prints a judged run in the format that was asked for.
 pub fn print(judged: &JudgedRun, format: &Format, html: Option<&PathBuf>) -> anyhow::Result<()> {
-    let text = if format.json {
-        fathom_report::json::render(judged, true)?
-    } else if format.csv {
-        fathom_report::csv::render(judged)
-    } else if format.markdown {
-        fathom_report::markdown::render(judged)
-    } else {
-        fathom_report::text::render(judged, &text_options(format, html))
+    let text = match format.document.chosen() {
+        Some(document) => (document.render)(judged)?,
+        None => fathom_report::text::render(judged, &text_options(format, html)),
     };
     write_stdout(&text)
 }

@@ -89,7 +89,7 @@ fn list(path: &Path, limit: u32, json: bool) -> anyhow::Result<Exit> {
 
 fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
     let record = load(path, run)?;
-    let shown = match format.json {
+    let shown = match format.document.is("json") {
         true => NetworkDisplay::Json,
         false => NetworkDisplay::Text,
     };
