@@ -1,10 +1,10 @@
 //! Every command and option. The doc comments here are the only source of
 //! `--help`, the man page and the completions.
 
+use clap::Parser;
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Parser, Subcommand};
 
-use crate::command;
+use crate::command::Command;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -50,71 +50,4 @@ pub(crate) struct Cli {
     pub(crate) force: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// What to do. The flags of a command are made when it is the one: there are so
-/// many that making all of them would take longer than everything else before
-/// the first operation.
-#[derive(Debug, Subcommand)]
-#[command(defer = true)]
-pub(crate) enum Command {
-    #[command(aliases = ["bench", "benchmark"])]
-    Quick(Box<command::quick::Quick>),
-    Io(Box<command::io::Io>),
-    Meta(Box<command::meta::Meta>),
-    S3(Box<command::s3::S3>),
-    Ping(Box<command::ping::Ping>),
-    Disks(Box<command::disks::Disks>),
-    #[command(name = "at_io_iops")]
-    AtIoIops(Box<command::at_io_iops::AtIoIopsCommand>),
-    #[command(name = "at_io_parallel")]
-    AtIoParallel(Box<command::at_io_parallel::AtIoParallelCommand>),
-    Smallfile(command::smallfile::SmallfileCommand),
-    Gosbench(Box<command::gosbench::GosbenchCommand>),
-    Enumerate(Box<command::enumerate::Enumerate>),
-    Gluster(command::gluster::Gluster),
-    Net(Box<command::net::Net>),
-    Size(Box<command::size::Size>),
-    Run(Box<command::run::Run>),
-    Scale(Box<command::scale::Scale>),
-    Fio(command::fio::Fio),
-    Agent(Box<command::agent::Agent>),
-    #[command(subcommand)]
-    Fleet(command::fleet::Fleet),
-    Ab(Box<command::ab::Ab>),
-    Compare(Box<command::compare::Compare>),
-    Crosscheck(Box<command::crosscheck::Crosscheck>),
-    #[command(subcommand)]
-    Curve(command::curve::Curve),
-    #[command(subcommand)]
-    Snia(command::snia::Snia),
-    /// Write, check and show plans.
-    #[command(subcommand)]
-    Plan(command::plan::Plan),
-    /// List, show, export and remove stored runs.
-    #[command(subcommand)]
-    Runs(command::runs::Runs),
-    Report(command::report::Report),
-    Judge(command::judge::Judge),
-    Record(Box<command::record::Record>),
-    Watch(command::watch::Watch),
-    Diagnose(command::diagnose::Diagnose),
-    Stack(command::stack::Stack),
-    #[command(name = "use")]
-    UseTable(command::use_table::UseTable),
-    Alarms(command::alarms::Alarms),
-    Explain(command::explain::Explain),
-    Doctor(command::doctor::Doctor),
-    Clean(Box<command::clean::Clean>),
-    /// Print a completion script for a shell.
-    #[command(
-        after_help = "Example:\n  fathom completions bash > ~/.local/share/bash-completion/completions/fathom"
-    )]
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
-    /// Print the manual page.
-    #[command(after_help = "Example:\n  fathom man > fathom.1 && man ./fathom.1")]
-    Man,
 }

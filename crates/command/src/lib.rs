@@ -22,7 +22,8 @@ use fathom_runs::{
     signals, surroundings,
 };
 
-use crate::cli::{Cli, Command};
+use crate::cli::Cli;
+use crate::command::Command;
 use crate::exit::Exit;
 use crate::output_flags::Color;
 
@@ -47,8 +48,8 @@ fn work() -> ExitCode {
     if !matches!(command, Command::Agent(_)) {
         fathom_deadline::tell_when_waiting(present::complain);
     }
-    let shows_silence = shows_silence(&command);
-    let exit = dispatch(command).unwrap_or_else(|error| {
+    let shows_silence = command.shows_silence();
+    let exit = command.run(Cli::command).unwrap_or_else(|error| {
         exit::tell(&error);
         exit::of_error(&error)
     });
@@ -58,19 +59,6 @@ fn work() -> ExitCode {
         }
     }
     exit.into()
-}
-
-/// Whether a command has what does not respond in its own output.
-fn shows_silence(command: &Command) -> bool {
-    matches!(
-        command,
-        Command::UseTable(_)
-            | Command::Alarms(_)
-            | Command::Stack(_)
-            | Command::Watch(_)
-            | Command::Diagnose(_)
-            | Command::Doctor(_)
-    )
 }
 
 /// What is asked for: by the name of the program where it is a link named
@@ -169,60 +157,4 @@ fn told(error: &clap::Error) -> ExitCode {
         present::write_stderr(&text.to_string());
     }
     Exit::Usage.into()
-}
-
-fn dispatch(command: Command) -> anyhow::Result<Exit> {
-    match command {
-        Command::Quick(quick) => command::quick::run(*quick),
-        Command::Io(io) => command::io::run(*io),
-        Command::Meta(meta) => command::meta::run(*meta),
-        Command::S3(s3) => command::s3::run(*s3),
-        Command::Gluster(command) => command::gluster::run(&command),
-        Command::Enumerate(command) => command::enumerate::run(*command),
-        Command::Smallfile(command) => command::smallfile::run(&command),
-        Command::Gosbench(command) => command::gosbench::run(&command),
-        Command::Disks(disks) => command::disks::run(*disks),
-        Command::AtIoIops(command) => command::at_io_iops::run(*command),
-        Command::AtIoParallel(command) => command::at_io_parallel::run(*command),
-        Command::Ping(ping) => command::ping::run(*ping),
-        Command::Net(net) => command::net::run(*net),
-        Command::Size(size) => command::size::run(&size),
-        Command::Run(run) => command::run::run(*run),
-        Command::Scale(scale) => command::scale::run(*scale),
-        Command::Agent(agent) => command::agent::run(*agent),
-        Command::Fleet(fleet) => command::fleet::run(fleet),
-        Command::Fio(fio) => command::fio::run(&fio),
-        Command::Ab(ab) => command::ab::run(*ab),
-        Command::Compare(compare) => command::compare::run(&compare),
-        Command::Crosscheck(args) => command::crosscheck::run(&args),
-        Command::Curve(curve) => command::curve::run(curve),
-        Command::Snia(snia) => command::snia::run(snia),
-        Command::Plan(plan) => command::plan::run(plan),
-        Command::Runs(runs) => command::runs::run(runs),
-        Command::Report(report) => command::report::run(&report),
-        Command::Judge(judge) => command::judge::run(&judge),
-        Command::Record(record) => command::record::run(&record),
-        Command::Watch(watch) => command::watch::run(&watch),
-        Command::Diagnose(diagnose) => command::diagnose::run(&diagnose),
-        Command::Stack(stack) => command::stack::run(&stack),
-        Command::UseTable(shown) => command::use_table::run(&shown),
-        Command::Alarms(alarms) => command::alarms::run(&alarms),
-        Command::Explain(explain) => command::explain::run(&explain),
-        Command::Doctor(doctor) => command::doctor::run(&doctor),
-        Command::Clean(clean) => command::clean::run(&clean),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut script);
-            present::write_stdout(&String::from_utf8_lossy(&script))?;
-            Ok(Exit::Success)
-        }
-        Command::Man => {
-            let mut page = Vec::new();
-            let mut all = Cli::command();
-            all.build();
-            clap_mangen::Man::new(all).render(&mut page)?;
-            present::write_stdout(&String::from_utf8_lossy(&page))?;
-            Ok(Exit::Success)
-        }
-    }
 }

@@ -1,5 +1,5 @@
-//! One file a command. Each is thin: it turns flags into calls of the rooms
-//! below and their answers into text.
+//! One file a command, and the list of them. Each is thin: it turns flags into calls
+//! of the rooms below and their answers into text.
 
 pub(crate) mod ab;
 pub(crate) mod agent;
@@ -41,4 +41,147 @@ pub(crate) mod stack;
 pub(crate) mod use_table;
 pub(crate) mod watch;
 
+use clap::Subcommand;
 pub(crate) use fathom_runs::{collect, hosts};
+
+use crate::exit::Exit;
+use crate::present;
+
+/// What to do. The flags of a command are made when it is the one: there are so
+/// many that making all of them would take longer than everything else before
+/// the first operation.
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(crate) enum Command {
+    #[command(aliases = ["bench", "benchmark"])]
+    Quick(Box<quick::Quick>),
+    Io(Box<io::Io>),
+    Meta(Box<meta::Meta>),
+    S3(Box<s3::S3>),
+    Ping(Box<ping::Ping>),
+    Disks(Box<disks::Disks>),
+    #[command(name = "at_io_iops")]
+    AtIoIops(Box<at_io_iops::AtIoIopsCommand>),
+    #[command(name = "at_io_parallel")]
+    AtIoParallel(Box<at_io_parallel::AtIoParallelCommand>),
+    Smallfile(smallfile::SmallfileCommand),
+    Gosbench(Box<gosbench::GosbenchCommand>),
+    Enumerate(Box<enumerate::Enumerate>),
+    Gluster(gluster::Gluster),
+    Net(Box<net::Net>),
+    Size(Box<size::Size>),
+    Run(Box<run::Run>),
+    Scale(Box<scale::Scale>),
+    Fio(fio::Fio),
+    Agent(Box<agent::Agent>),
+    #[command(subcommand)]
+    Fleet(fleet::Fleet),
+    Ab(Box<ab::Ab>),
+    Compare(Box<compare::Compare>),
+    Crosscheck(Box<crosscheck::Crosscheck>),
+    #[command(subcommand)]
+    Curve(curve::Curve),
+    #[command(subcommand)]
+    Snia(snia::Snia),
+    /// Write, check and show plans.
+    #[command(subcommand)]
+    Plan(plan::Plan),
+    /// List, show, export and remove stored runs.
+    #[command(subcommand)]
+    Runs(runs::Runs),
+    Report(report::Report),
+    Judge(judge::Judge),
+    Record(Box<record::Record>),
+    Watch(watch::Watch),
+    Diagnose(diagnose::Diagnose),
+    Stack(stack::Stack),
+    #[command(name = "use")]
+    UseTable(use_table::UseTable),
+    Alarms(alarms::Alarms),
+    Explain(explain::Explain),
+    Doctor(doctor::Doctor),
+    Clean(Box<clean::Clean>),
+    /// Print a completion script for a shell.
+    #[command(
+        after_help = "Example:\n  fathom completions bash > ~/.local/share/bash-completion/completions/fathom"
+    )]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    #[command(after_help = "Example:\n  fathom man > fathom.1 && man ./fathom.1")]
+    Man,
+}
+
+impl Command {
+    /// Whether it has what does not respond in its own output.
+    pub(crate) fn shows_silence(&self) -> bool {
+        matches!(
+            self,
+            Command::UseTable(_)
+                | Command::Alarms(_)
+                | Command::Stack(_)
+                | Command::Watch(_)
+                | Command::Diagnose(_)
+                | Command::Doctor(_)
+        )
+    }
+
+    /// Does it. `all` describes every command, for the completions and the manual.
+    pub(crate) fn run(self, all: fn() -> clap::Command) -> anyhow::Result<Exit> {
+        match self {
+            Command::Quick(quick) => quick::run(*quick),
+            Command::Io(io) => io::run(*io),
+            Command::Meta(meta) => meta::run(*meta),
+            Command::S3(s3) => s3::run(*s3),
+            Command::Gluster(command) => gluster::run(&command),
+            Command::Enumerate(command) => enumerate::run(*command),
+            Command::Smallfile(command) => smallfile::run(&command),
+            Command::Gosbench(command) => gosbench::run(&command),
+            Command::Disks(disks) => disks::run(*disks),
+            Command::AtIoIops(command) => at_io_iops::run(*command),
+            Command::AtIoParallel(command) => at_io_parallel::run(*command),
+            Command::Ping(ping) => ping::run(*ping),
+            Command::Net(net) => net::run(*net),
+            Command::Size(size) => size::run(&size),
+            Command::Run(run) => run::run(*run),
+            Command::Scale(scale) => scale::run(*scale),
+            Command::Agent(agent) => agent::run(*agent),
+            Command::Fleet(fleet) => fleet::run(fleet),
+            Command::Fio(fio) => fio::run(&fio),
+            Command::Ab(ab) => ab::run(*ab),
+            Command::Compare(compare) => compare::run(&compare),
+            Command::Crosscheck(args) => crosscheck::run(&args),
+            Command::Curve(curve) => curve::run(curve),
+            Command::Snia(snia) => snia::run(snia),
+            Command::Plan(plan) => plan::run(plan),
+            Command::Runs(runs) => runs::run(runs),
+            Command::Report(report) => report::run(&report),
+            Command::Judge(judge) => judge::run(&judge),
+            Command::Record(record) => record::run(&record),
+            Command::Watch(watch) => watch::run(&watch),
+            Command::Diagnose(diagnose) => diagnose::run(&diagnose),
+            Command::Stack(stack) => stack::run(&stack),
+            Command::UseTable(shown) => use_table::run(&shown),
+            Command::Alarms(alarms) => alarms::run(&alarms),
+            Command::Explain(explain) => explain::run(&explain),
+            Command::Doctor(doctor) => doctor::run(&doctor),
+            Command::Clean(clean) => clean::run(&clean),
+            Command::Completions { shell } => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut all(), "fathom", &mut script);
+                present::write_stdout(&String::from_utf8_lossy(&script))?;
+                Ok(Exit::Success)
+            }
+            Command::Man => {
+                let mut page = Vec::new();
+                let mut program = all();
+                program.build();
+                clap_mangen::Man::new(program).render(&mut page)?;
+                present::write_stdout(&String::from_utf8_lossy(&page))?;
+                Ok(Exit::Success)
+            }
+        }
+    }
+}
