@@ -1,8 +1,8 @@
 //! Work on an object store as flags, and how a store is reached.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use fathom_model::Target;
-use fathom_model::workload::ObjectStore;
+use fathom_model::workload::{EngineKind, ObjectStore};
+use fathom_model::{OpKind, Target};
 
 use crate::diagnostic::{Diagnostics, Problem, Problems, Source, error};
 use crate::flags::{IoFlags, arg, has_flag};
@@ -11,19 +11,15 @@ use crate::node::Located;
 use crate::plan::Plan;
 use crate::section::{Key, Section};
 use crate::spelling::Spelling;
-use crate::value::{
-    Count, EngineChoice, Name, RequestsValue, Seconds, Switch, Targets, Time, Value,
-};
+use crate::value::{Count, Name, RequestsValue, Seconds, Switch, Targets, Time, Value};
 use crate::works::Works;
 
 const DEFAULT_RUNTIME_NS: u64 = 30_000_000_000;
 
-/// Modes that warp's users know, and what they are.
-const MODES: [(&str, &str); 22] = [
-    ("get", "get"),
-    ("put", "put"),
+/// Modes that warp's users know by another word than the request, or as a mix. Every
+/// request is a mode as well.
+const MODES: [(&str, &str); 10] = [
     ("delete", "delete_many"),
-    ("list", "list"),
     ("stat", "head"),
     ("mixed", "get:45,head:30,put:15,delete:10"),
     (
@@ -33,19 +29,33 @@ const MODES: [(&str, &str); 22] = [
     ("multipart", "get_parallel"),
     ("multipart-put", "put_multipart"),
     ("range", "get_range"),
-    ("head", "head"),
     ("delete-one", "delete"),
-    ("copy", "copy"),
     ("versions", "list_versions"),
-    ("put-version", "put_version"),
-    ("put-tags", "put_tags"),
-    ("get-tags", "get_tags"),
     ("retention", "put_retention"),
-    ("get-version", "get_version"),
-    ("head-version", "head_version"),
-    ("stat-version", "head_version"),
-    ("delete-version", "delete_version"),
 ];
+
+/// What a mode asks for.
+fn requests_of(mode: &str) -> Option<RequestsValue> {
+    let own = MODES.iter().find(|(name, _)| *name == mode);
+    let text = own.map_or_else(|| mode.replace('-', "_"), |(_, text)| (*text).to_owned());
+    let known = own.is_some() || OpKind::ALL.iter().any(|kind| is_request(*kind, &text));
+    known
+        .then(|| RequestsValue::from_text(&text).ok())
+        .flatten()
+}
+
+fn is_request(kind: OpKind, name: &str) -> bool {
+    kind.is_object() && kind.name() == name
+}
+
+/// Every mode, requests first.
+fn modes() -> impl Iterator<Item = String> {
+    let requests = OpKind::ALL.into_iter().filter(|kind| kind.is_object());
+    let requests = requests.map(|kind| kind.name().replace('_', "-"));
+    let others = MODES.iter().map(|(name, _)| (*name).to_owned());
+    let covered = |name: &String| MODES.iter().any(|(mode, _)| mode == name);
+    requests.filter(move |name| !covered(name)).chain(others)
+}
 
 /// Keys that say how a store is reached.
 const OF_STORE: [&str; 9] = [
@@ -171,7 +181,7 @@ impl ObjectsFlags {
         if (mix || open) && keys.runtime.is_none() && keys.number_ios.is_none() {
             keys.runtime = Some(Located::new(Seconds(DEFAULT_RUNTIME_NS)));
         }
-        keys.engine = Some(Located::new(EngineChoice::S3));
+        keys.engine = Some(Located::new(EngineKind::S3));
         keys.name = Some(Located::new(Name(mode.to_owned())));
         let zero = || Some(Located::new(Time(0)));
         let plan = PlanKeys {
@@ -192,10 +202,9 @@ impl ObjectsFlags {
 /// What a mode asks for; requests that are given as well must be a mix of one's
 /// own.
 fn take_mode(keys: &mut WorkloadKeys, mode: &str) -> Result<(), Problem> {
-    let known = MODES.iter().find(|(name, _)| *name == mode);
-    let Some(asked) = known.and_then(|(_, text)| RequestsValue::from_text(text).ok()) else {
-        let names: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
-        let message = format!("'{mode}' is no mode; known: {}", names.join(", "));
+    let Some(asked) = requests_of(mode) else {
+        let names: Vec<String> = modes().collect();
+        let message = format!("'{mode}' is not a mode; known: {}", names.join(", "));
         return Err(error("bad_value", None, message).help("for example get"));
     };
     match &keys.request {
@@ -228,7 +237,6 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::ScheduleContext;
-    use fathom_model::OpKind;
     use fathom_model::workload::{KeyLayout, ObjectSizes};
 
     fn flags(arguments: &[&str]) -> ObjectsFlags {
@@ -256,8 +264,9 @@ mod tests {
             "--key-layout",
             "tree:2x4",
         ]);
-        for (mode, text) in MODES {
-            let plan = given.to_plan(bucket(), mode).unwrap();
+        for mode in modes() {
+            let text = requests_of(&mode).unwrap().to_text();
+            let plan = given.to_plan(bucket(), &mode).unwrap();
             let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
             let workload = &schedule.trials[0].workload;
             let object = workload.requests().unwrap();
@@ -286,7 +295,7 @@ mod tests {
             let problems = flags(arguments).to_plan(bucket(), mode).unwrap_err();
             problems.render(false)
         };
-        assert!(told(&[], "gett").contains("is no mode"));
+        assert!(told(&[], "gett").contains("is not a mode"));
         assert!(told(&["--existing"], "put").contains("only read"));
         assert!(told(&["--checksum-trailing"], "put").contains("--checksum crc32c"));
         let both = [

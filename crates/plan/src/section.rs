@@ -5,6 +5,7 @@
 //! the flags, the JSON Schema and the reference page all follow from that one
 //! declaration, so they cannot disagree.
 
+use fathom_model::OpKind;
 use schemars::Schema;
 
 use crate::diagnostic::{Problem, Problems, error, warning};
@@ -44,10 +45,17 @@ impl Key {
         self.name.replace('_', "-")
     }
 
-    /// The description in one string.
+    /// The description in one string. `(OPERATIONS)` and `(REQUESTS)` in it stand for
+    /// the names in the table of operations.
     pub(crate) fn text(&self) -> String {
         let lines = self.doc.iter().map(|line| line.trim());
-        lines.collect::<Vec<_>>().join(" ").trim().to_owned()
+        let text = lines.collect::<Vec<_>>().join(" ").trim().to_owned();
+        let names = |of: fn(OpKind) -> bool| {
+            let names = OpKind::ALL.into_iter().filter(|kind| of(*kind));
+            names.map(OpKind::name).collect::<Vec<_>>().join(", ")
+        };
+        text.replace("(OPERATIONS)", &names(OpKind::is_metadata))
+            .replace("(REQUESTS)", &names(OpKind::is_object))
     }
 }
 

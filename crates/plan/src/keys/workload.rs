@@ -197,14 +197,14 @@ section! {
         [DATA; default "auto"; example "none"; alias "fallocate"; only BLOCKS, RECORDED]
         allocation: AllocationChoice,
 
-        /// What is done to many files: create, open (and close), read_file, append, overwrite,
-        /// stat, lookup (by the whole path), readdir, readdir_stat (ls -l), rename, link,
-        /// symlink, readlink, chmod, setxattr, getxattr, truncate, fsync, mkdir, statdir, rmdir,
-        /// unlink, truncate_overwrite (cut to nothing and written again), swift_put (written as
-        /// object servers do: under another name, flushed, renamed), swift_get or, on several hosts, await_create (until the others see what the first creates). One is a phase, which visits every file once; several by weight are a mix:
-        /// in a plan {stat: 60, create: 20, unlink: 20}, as a flag stat:60,create:20,unlink:20.
-        /// nrfiles says how many files each worker has. What an operation needs is made
-        /// before; phases that follow one another use the same files.
+        /// What is done to many files: (OPERATIONS). lookup goes by the whole path, readdir_stat
+        /// is ls -l, truncate_overwrite cuts to nothing and writes again, swift_put writes as
+        /// object servers do (under another name, flushed, renamed), and await_create waits, on
+        /// several hosts, until the others see what the first creates. One is a phase, which
+        /// visits every file once; several by weight are a mix: in a plan {stat: 60, create: 20,
+        /// unlink: 20}, as a flag stat:60,create:20,unlink:20. nrfiles says how many files each
+        /// worker has. What an operation needs is made before; phases that follow one another
+        /// use the same files.
         [FILES; default "none"; example "create"; alias "operations"; only FILES]
         operation: OperationsValue,
         /// Bytes of each file: a size, or exp:64k (exponential, with this mean and eight times
@@ -265,9 +265,7 @@ section! {
         [FILES; default "direct"; example "buffered"; only FILES]
         handover: HandoverChoice,
 
-        /// Requests to an object store: put, get, get_range, head, list, delete, delete_many,
-        /// put_multipart, get_parallel, copy, put_version, get_version, head_version,
-        /// delete_version, list_versions, put_tags, get_tags or put_retention.
+        /// Requests to an object store: (REQUESTS).
         /// One is a phase, which visits every object once (with a runtime again and again);
         /// several by weight are a mix: in a plan {get: 45, head: 30, put: 15, delete: 10}, as a
         /// flag get:45,head:30,put:15,delete:10. What a request needs is made before. Without it
