@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::bench::{Bench, laboratory};
-use crate::measured::expect_majority;
+use crate::measured::expect_mostly;
 
 /// Disturbed rounds that are set aside before the test gives up.
 const DISTURBED_MAX: u32 = 2;
@@ -36,7 +36,7 @@ fn expect_named(family: &str) {
     let bench = Bench::new();
     let mut disturbed = 0;
     let mut seeds = 1..;
-    expect_majority(family, || {
+    expect_mostly(family, || {
         loop {
             let paper = sit(&bench, family, seeds.next().unwrap_or(u64::MAX));
             let case = &paper["cases"][0];

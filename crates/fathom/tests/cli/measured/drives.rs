@@ -7,7 +7,7 @@ use fathom_lab::HistogramTruth;
 use fathom_lab::real::tool;
 use serde_json::Value;
 
-use super::{expect_majority, near};
+use super::{expect_mostly, near};
 use crate::bench::{Bench, op};
 use crate::lab::{assert_counts, measure, mount, rate, turn};
 
@@ -49,7 +49,7 @@ fn measured_latencies(bench: &Bench) -> (Vec<(u64, u64)>, u64) {
 #[test]
 #[ignore = "measured: `scripts/run-tests measured` runs it alone"]
 fn percentiles_are_measured_as_the_drive_gave_them() {
-    expect_majority("percentiles of a drive", percentiles_of_a_drive);
+    expect_mostly("percentiles of a drive", percentiles_of_a_drive);
 }
 
 fn percentiles_of_a_drive() -> Result<(), String> {
@@ -96,7 +96,7 @@ fn percentiles_of_a_drive() -> Result<(), String> {
 #[test]
 #[ignore = "measured: `scripts/run-tests measured` runs it alone"]
 fn zones_of_a_hard_disk_are_measured_as_the_drive_gave_them() {
-    expect_majority("zones of a hard disk", zones_of_a_hard_disk);
+    expect_mostly("zones of a hard disk", zones_of_a_hard_disk);
 }
 
 fn zones_of_a_hard_disk() -> Result<(), String> {
@@ -144,7 +144,7 @@ fn fio_finds_the_same_truth() {
         println!("skipped: fio is not installed");
         return;
     };
-    expect_majority("fio on a drive", || fio_on_a_drive(&fio));
+    expect_mostly("fio on a drive", || fio_on_a_drive(&fio));
 }
 
 fn fio_on_a_drive(fio: &Path) -> Result<(), String> {

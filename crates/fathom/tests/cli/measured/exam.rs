@@ -10,7 +10,7 @@ use fathom_exam::real::{RealAnswer, Rig, all};
 use fathom_lab::real::or_skip;
 
 use crate::bench::Bench;
-use crate::measured::expect_majority;
+use crate::measured::expect_mostly;
 
 /// Loads take turns: what disturbs one must not disturb another.
 static TURN: Mutex<()> = Mutex::new(());
@@ -36,7 +36,7 @@ fn sit(names: &[&str]) -> Vec<RealAnswer> {
 fn expect_right(names: &[&str]) -> Vec<RealAnswer> {
     let mut right = Vec::new();
     for name in names {
-        expect_majority(name, || match sit(&[name]).pop() {
+        expect_mostly(name, || match sit(&[name]).pop() {
             Some(answer) if answer.grade == Grade::Right => {
                 println!("{answer:?}");
                 right.push(answer);

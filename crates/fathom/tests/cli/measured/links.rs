@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use super::{expect_majority, near};
+use super::{expect_mostly, near};
 use crate::net::{Hosts, Served, in_namespace, json, sh};
 
 #[test]
@@ -19,8 +19,8 @@ fn a_limited_link_is_measured_and_named_and_agrees_with_iperf3() {
         return;
     }
     let _served = hosts.serve(1);
-    expect_majority("the limit of a link", || the_limit_is_named(&hosts));
-    expect_majority("fathom beside iperf3", || agrees_with_iperf3(&hosts));
+    expect_mostly("the limit of a link", || the_limit_is_named(&hosts));
+    expect_mostly("fathom beside iperf3", || agrees_with_iperf3(&hosts));
 }
 
 fn the_limit_is_named(hosts: &Hosts) -> Result<(), String> {
@@ -94,7 +94,7 @@ fn the_bad_link_among_twelve_is_found() {
     let mut arguments: Vec<&str> = vec!["net"];
     arguments.extend(addresses.iter().map(String::as_str));
     arguments.extend(["--mode", "alone", "-t", "1", "-O", "0", "--json"]);
-    expect_majority("one bad link among twelve", || {
+    expect_mostly("one bad link among twelve", || {
         let report = json(&hosts.run(0, &arguments));
         assert_eq!(report["rounds"][0]["cells"].as_array().unwrap().len(), 12);
         let links = report["outliers"]["links"].as_array().unwrap();

@@ -1,6 +1,6 @@
 //! Latencies of a scripted store, found again by eight hosts together.
 
-use super::{expect_majority, near};
+use super::{expect_mostly, near};
 use crate::bench::Bench;
 use crate::objects_fleet::{agents_of_bucket, memory, on, percentile_ns, sum};
 
@@ -9,7 +9,7 @@ const TOLERANCE: f64 = 0.03;
 #[test]
 #[ignore = "measured: `scripts/run-tests measured` runs it alone"]
 fn a_tail_of_the_store_is_in_what_eight_hosts_measured_together() {
-    expect_majority("the tail of a store", || {
+    expect_mostly("the tail of a store", || {
         let bench = Bench::new();
         // One GET in 250 waits, so that the 99.9th percentile is one of these on
         // every host. The load lasts as long on each: one whose GETs were spared
