@@ -30,6 +30,8 @@ pub struct Truth {
     pub limiters: &'static [Shortage],
     /// The evidence must name the process of this application, by its place.
     pub(super) names: Option<usize>,
+    /// The evidence must name a process of this name.
+    pub(super) names_program: Option<&'static str>,
 }
 
 impl Truth {
@@ -38,6 +40,7 @@ impl Truth {
             answer,
             limiters,
             names: None,
+            names_program: None,
         }
     }
 }
@@ -65,6 +68,13 @@ pub(super) enum CaseStorage {
     },
     /// A folder for files.
     Folder,
+    /// A folder for files on a file system in memory.
+    Memory,
+    /// A folder for files on a simulated drive, in ext4.
+    Volume {
+        /// The drive.
+        model: String,
+    },
     /// A file on a network mount whose server is behind this link.
     Mount(Wire),
     /// A swap file of so many bytes.

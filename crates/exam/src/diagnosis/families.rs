@@ -10,14 +10,13 @@ use fathom_model::diagnosis::{Answer, Shortage};
 use fathom_model::rng::{Rng, derive_seed};
 
 use super::case::{CaseStorage, DiagnosisCase, Setting, TARGET, Truth};
-
-/// Size of every drive: what is written is kept in memory.
-const SIZE: &str = "size=64MiB";
+use super::figures::{SIZE, cores, pick, setting};
+use super::programs;
 
 type Draw = fn(&mut Rng) -> (String, Setting, Truth);
 
 /// A family, and how a case of it is drawn.
-const FAMILIES: [(&str, Draw); 17] = [
+const FAMILIES: [(&str, Draw); 24] = [
     ("volume with a cap", capped),
     ("CPU hog", cpu_hog),
     ("one thread bound by fsync", fsync_bound),
@@ -35,6 +34,25 @@ const FAMILIES: [(&str, Draw); 17] = [
     ("volume with a throughput cap", capped_in_bytes),
     ("CPU hog beside a busy disk", cpu_hog_and_disk),
     ("batches with room", batches),
+    (
+        "database that commits row by row",
+        programs::database_that_commits,
+    ),
+    ("compilers", programs::compilers),
+    (
+        "backup beside a database",
+        programs::backup_beside_a_database,
+    ),
+    ("mail spool", programs::mail_spool),
+    (
+        "copy to a volume with a throughput cap",
+        programs::copy_to_a_capped_volume,
+    ),
+    (
+        "queries of a database in memory",
+        programs::database_in_memory,
+    ),
+    ("archive of small files", programs::archive_of_small_files),
 ];
 
 /// Their names.
@@ -54,11 +72,6 @@ pub fn draw(seed: u64, number: u32, only: &str) -> Option<DiagnosisCase> {
         setting,
         truth,
     })
-}
-
-/// A whole number of `low..=high`.
-fn pick(rng: &mut Rng, low: u64, high: u64) -> u64 {
-    low + rng.below(high - low + 1)
 }
 
 /// One of them.
@@ -104,14 +117,6 @@ fn paced(rng: &mut Rng, operation: Operation, threads: u32, per_second: u64) -> 
 
 fn drive(model: String, gives: f64) -> CaseStorage {
     CaseStorage::Drive { model, gives }
-}
-
-fn setting(place: CaseStorage, applications: Vec<Application>) -> Setting {
-    Setting {
-        place,
-        applications,
-        options: Vec::new(),
-    }
 }
 
 /// Something to do beside what is short, at the end of which no device is.
@@ -234,10 +239,6 @@ fn throttled(rng: &mut Rng) -> (String, Setting, Truth) {
         ),
         Truth::of(Answer::Yes, &[Shortage::VolumeCap]),
     )
-}
-
-fn cores() -> u32 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }
 
 fn cpu_hog(rng: &mut Rng) -> (String, Setting, Truth) {

@@ -12,8 +12,10 @@
 mod case;
 mod disturbance;
 mod families;
+mod figures;
 mod page;
 mod paper;
+mod programs;
 mod sitting;
 mod stage;
 

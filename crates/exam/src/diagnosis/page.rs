@@ -15,7 +15,8 @@ by construction: the cap of a volume is a parameter of the simulated drive behin
 FUSE and a loop device), or a limit of a control group; CPUs are short because more threads compute than
 there are CPUs; memory goes to a small swap file and back because the kernel is told to page it out; a
 network mount (nbdkit in a network namespace, nbdfuse here) is slow because the link between is
-(`fathom-lab link`). The figures of each case are drawn by a seed. `fathom diagnose --for 9s` watches
+(`fathom-lab link`). Seven families have programs that others wrote: SQLite, compilers, tar, dd, a mail
+spool. The figures of each case are drawn by a seed. `fathom diagnose --for 9s` watches
 meanwhile, in a process of its own, as a user would call it; it is told nothing, except for the limit of
 the volume in the one family where a user would know it.
 

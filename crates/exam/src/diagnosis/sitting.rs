@@ -239,7 +239,12 @@ fn is_right(case: &DiagnosisCase, said: &Diagnosis, processes: &[u32]) -> bool {
         let number = processes.get(place).map(|pid| format!("{pid} "));
         number.is_some_and(|number| said.evidence.iter().any(|line| line.contains(&number)))
     });
-    said.answer == case.truth.answer && case.truth.limiters.contains(&said.limiter) && named
+    let program = case.truth.names_program.is_none_or(|name| {
+        let quoted = format!("{name} (");
+        said.evidence.iter().any(|line| line.contains(&quoted))
+    });
+    let called_right = case.truth.limiters.contains(&said.limiter);
+    said.answer == case.truth.answer && called_right && named && program
 }
 
 /// A YES that is not true counts whoever disturbed it, save one about a device

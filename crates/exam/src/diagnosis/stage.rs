@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use fathom_lab::application::Application;
-use fathom_lab::real::{LoopDevice, NetworkMount, SwapFile, Throttle, tool};
+use fathom_lab::application::{Application, READY};
+use fathom_lab::real::{FileSystem, LoopDevice, NetworkMount, SwapFile, Throttle, tool};
 use fathom_lab::{Description, Error, Options, SimulatedDrive};
 
 use super::case::{CaseStorage, Setting, TARGET};
@@ -12,12 +13,19 @@ use super::case::{CaseStorage, Setting, TARGET};
 /// Size of a file on a network mount, kept in memory.
 const MOUNTED_BYTES: u64 = 64 << 20;
 
+/// Room for files in memory.
+const MEMORY_BYTES: u64 = 256 << 20;
+
+/// How long a program may prepare what it works on.
+const PREPARING: Duration = Duration::from_secs(40);
+
 /// A case that is set up. Dropped, nothing of it is left.
 ///
 /// Fields are dropped in their order: first who uses, then what is used.
 pub(super) struct Stage {
     applications: Vec<Running>,
     throttle: Option<Throttle>,
+    file_system: Option<FileSystem>,
     loop_device: Option<LoopDevice>,
     drive: Option<SimulatedDrive>,
     _mount: Option<NetworkMount>,
@@ -46,6 +54,7 @@ impl Stage {
         let mut stage = Stage {
             applications: Vec::new(),
             throttle: None,
+            file_system: None,
             loop_device: None,
             drive: None,
             _mount: None,
@@ -54,6 +63,11 @@ impl Stage {
         let target = match &setting.place {
             CaseStorage::Nowhere => PathBuf::new(),
             CaseStorage::Folder => folder.join("file"),
+            CaseStorage::Memory => stage.mounted(FileSystem::in_memory(folder, MEMORY_BYTES)?),
+            CaseStorage::Volume { model } => {
+                let device = stage.device(folder, model, seed)?;
+                stage.mounted(FileSystem::on(&folder.join("volume"), &device)?)
+            }
             CaseStorage::Drive { model, .. } => stage.device(folder, model, seed)?,
             CaseStorage::Throttled { model, iops } => {
                 let path = stage.device(folder, model, seed)?;
@@ -74,10 +88,32 @@ impl Stage {
             }
         };
         for application in &setting.applications {
-            let child = stage.start(laboratory, &at(application, &target))?;
+            let application = at(application, &target);
+            let child = stage.start(laboratory, &application)?;
             stage.applications.push(Running(child));
+            if let Application::Program(program) = &application {
+                let ready = program.folder.join(READY);
+                stage.wait_for(&ready, &program.name)?;
+            }
         }
         Ok(stage)
+    }
+
+    /// Until a program is at work. It may also end: then the case is broken.
+    fn wait_for(&mut self, ready: &Path, program: &str) -> Result<(), Error> {
+        tool::wait_for(program, "its work", PREPARING, || {
+            let there = ready.exists() || self.is_broken();
+            Ok(there.then_some(()))
+        })?;
+        // The next one says so by the same file.
+        let _ = std::fs::remove_file(ready);
+        Ok(())
+    }
+
+    fn mounted(&mut self, file_system: FileSystem) -> PathBuf {
+        let at = file_system.path().to_owned();
+        self.file_system = Some(file_system);
+        at
     }
 
     /// A simulated drive, as a block device.
@@ -136,6 +172,7 @@ fn at(application: &Application, target: &Path) -> Application {
         Application::Lock {
             file: Some(file), ..
         } if file == Path::new(TARGET) => target.clone_into(file),
+        Application::Program(program) => target.clone_into(&mut program.folder),
         _ => {}
     }
     application

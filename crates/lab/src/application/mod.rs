@@ -7,6 +7,7 @@
 mod block_io;
 mod locks;
 mod memory;
+mod program;
 
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 
 pub use self::block_io::{BlockIo, Operation};
+pub use self::program::{Program, READY};
 
 /// What an application does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,8 @@ pub enum Application {
         /// How long each keeps it.
         hold_ms: u64,
     },
+    /// A program that others wrote.
+    Program(Program),
 }
 
 impl Application {
@@ -93,6 +97,7 @@ impl Application {
                 threads,
                 hold_ms,
             } => locks::contend(file.as_deref(), *threads, *hold_ms),
+            Application::Program(program) => program.run(),
         }
     }
 }

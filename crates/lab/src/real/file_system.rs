@@ -70,6 +70,19 @@ impl FileSystem {
         Ok(full)
     }
 
+    /// An ext4 on `device`, complete from the start, at `at`.
+    ///
+    /// # Errors
+    /// As [`FileSystem::in_memory`]; [`Error::Absent`] also without ext4.
+    pub fn on(at: &Path, device: &Path) -> Result<FileSystem, Error> {
+        kernel_has("ext4")?;
+        let mkfs = tool::need("mkfs.ext4", "e2fsprogs")?;
+        let path = device.display().to_string();
+        let complete = "lazy_itable_init=0,lazy_journal_init=0,nodiscard";
+        tool::run(&mkfs, ["-q", "-F", "-E", complete, &path])?;
+        mount(at, None, &["-o", "noatime", &path])
+    }
+
     /// Where it is mounted.
     pub fn path(&self) -> &Path {
         &self.at
