@@ -17,27 +17,44 @@ const LEAST_CHARS: usize = 8;
 const TOKEN: &str = "fathom-join-";
 
 /// Options and keys whose values are secrets.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 28] = [
+    "access_key",
     "access_token",
     "api_key",
+    "api_token",
     "auth_token",
     "authorization",
     "aws_secret_access_key",
     "aws_session_token",
+    "client_secret",
     "http_pass",
     "http_s3_key",
     "http_s3_security_token",
     "http_s3_sse_customer_key",
     "http_swift_auth_token",
     "mysql_pwd",
+    "passphrase",
     "passwd",
     "password",
     "pgpassword",
+    "private_key",
     "secret",
+    "secret_access_key",
     "secret_key",
+    "security_token",
     "session_token",
     "sse_customer_key",
+    "token",
     "x_auth_token",
+];
+/// What longer names of such options end with.
+const ENDINGS: [&str; 6] = [
+    "_passphrase",
+    "_password",
+    "_private_key",
+    "_secret",
+    "_secret_access_key",
+    "_secret_key",
 ];
 /// Words before the secret in the value of a header.
 const SCHEMES: [&str; 4] = ["Basic ", "Bearer ", "Digest ", "Token "];
@@ -69,10 +86,7 @@ fn known() -> std::sync::MutexGuard<'static, BTreeSet<String>> {
 /// Whether an option or key of this name holds a secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = plain(name);
-    NAMES.contains(&name.as_str())
-        || ["_password", "_secret", "_secret_key", "_secret_access_key"]
-            .iter()
-            .any(|end| name.ends_with(end))
+    NAMES.contains(&name.as_str()) || ENDINGS.iter().any(|end| name.ends_with(end))
 }
 
 fn is_address_name(name: &str) -> bool {

@@ -9,6 +9,10 @@ fn secrets_are_masked_where_their_names_or_places_tell() {
             "bad value in http_s3_key=*** (line 3)",
         ),
         ("secret_key: 'abc def", "secret_key: '*** def"),
+        ("secret_access_key: abc", "secret_access_key: ***"),
+        ("my_secret_access_key=abc", "my_secret_access_key=***"),
+        ("access_key: abc", "access_key: ***"),
+        ("private_key: abc", "private_key: ***"),
         (
             "\"aws_secret_access_key\": \"abc\",",
             "\"aws_secret_access_key\": \"***\",",

@@ -9,7 +9,7 @@ use fathom_s3::{Script, StoreServer};
 use tempfile::TempDir;
 
 /// One for each entrance, so that a leak names its own.
-const SECRETS: [&str; 24] = [
+const SECRETS: [&str; 27] = [
     "FlagKeySecret01",
     "FlagSseKeySecret02",
     "FlagPassSecret03",
@@ -34,6 +34,9 @@ const SECRETS: [&str; 24] = [
     "LabelSecret22",
     "LoginSecret23",
     "PlanNameSecret24",
+    "BehindEqualsSecret25",
+    "PlanMapSecret26",
+    "PlanKeySecret27",
 ];
 
 struct Place {
@@ -169,6 +172,48 @@ fn addresses(place: &mut Place) {
     );
 }
 
+/// Keys where only the name of a place for keys may stand, or under a name that is
+/// not one of a plan.
+fn keys_in_wrong_places(place: &mut Place) {
+    let behind = "http://127.0.0.1:1=KEY:BehindEqualsSecret25";
+    place.call(
+        &format!("s3 get s3://b/p --endpoint {behind} --objects 5"),
+        &[],
+    );
+    place.call(&format!("clean s3://b/p --endpoint {behind}"), &[]);
+    let vary = format!("endpoint={behind}|http://127.0.0.1:2");
+    place.call(&format!("ab s3://b/p --request get --vary {vary}"), &[]);
+    place.write(
+        "map.yaml",
+        "plan: 1\ntargets: s3://b/p\nworkloads:\n- request: get\n  runtime: 1s\n  endpoint: \
+         {'http://127.0.0.1:1': 'KEY:PlanMapSecret26'}\n",
+    );
+    let names = [
+        "secret_access_key",
+        "access_key",
+        "private_key",
+        "passphrase",
+    ];
+    for (at, name) in names.into_iter().enumerate() {
+        let file = format!("key{at}.yaml");
+        let text = format!(
+            "plan: 1\n{name}: PlanKeySecret27\ntargets: s3://b/p\nworkloads:\n- request: get\n"
+        );
+        place.write(&file, &text);
+        place.call(&format!("plan check {file}"), &[]);
+        place.call(&format!("run {file}"), &[]);
+        let text = format!(
+            "plan: 1\ntargets: s3://b/p\nworkloads:\n- request: get\n  {name}: PlanKeySecret27\n"
+        );
+        place.write(&file, &text);
+        place.call(&format!("plan show {file}"), &[]);
+        fs::remove_file(place.home.path().join(file)).unwrap();
+    }
+    for command in ["plan check", "plan show", "run"] {
+        place.call(&format!("{command} map.yaml"), &[]);
+    }
+}
+
 /// Commands of others, and names.
 fn free_texts(place: &mut Place) {
     let before = "true postgres://u:BeforeSecret21@h/db AWS_SECRET_ACCESS_KEY=BeforeSecret21";
@@ -297,6 +342,7 @@ fn no_secret_is_in_anything_that_is_written_or_printed() {
     };
     free_texts(&mut place);
     addresses(&mut place);
+    keys_in_wrong_places(&mut place);
     loads(&mut place, &server);
     let given = [
         "plan.yaml",
@@ -306,6 +352,7 @@ fn no_secret_is_in_anything_that_is_written_or_printed() {
         "keys",
         "unequal.fio",
         "first.fio",
+        "map.yaml",
     ];
     let mut files = Vec::new();
     all_below(place.home.path(), &mut files);

@@ -1,6 +1,7 @@
 //! Where a store is: addresses, and whose keys sign at each.
 
 use fathom_model::limits::MAX_ENDPOINTS as MOST_ENDPOINTS;
+use fathom_model::secret::{remember, remember_user, without_user};
 use fathom_model::workload::KeySource;
 use schemars::{Schema, json_schema};
 
@@ -16,8 +17,18 @@ const MOST_CHARS: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointsValue(pub Vec<(String, Option<KeySource>)>);
 
-/// Reads whose keys sign. What is wrong is not repeated: it may be a key.
+/// Reads whose keys sign. What is wrong is not repeated, neither here nor where the
+/// whole value or the line of a plan is shown: it may be a key.
 fn keys(text: &str) -> Result<KeySource, String> {
+    keys_named(text).inspect_err(|_| {
+        remember(text.trim());
+        for part in text.trim().split(':') {
+            remember(part);
+        }
+    })
+}
+
+fn keys_named(text: &str) -> Result<KeySource, String> {
     let usual = |file: Option<&str>, profile: Option<&str>| KeySource::Usual {
         file: file.map(str::to_owned),
         profile: profile.map(str::to_owned),
@@ -68,9 +79,9 @@ fn endpoint(address: &str, whose: Option<&str>) -> Result<(String, Option<KeySou
         || address.chars().all(|c| c.is_ascii_digit())
         || scheme.is_some_and(|scheme| !matches!(scheme, "http" | "https"));
     let long = address.len().max(whose.map_or(0, str::len)) > MOST_CHARS;
-    if fathom_model::secret::without_user(address).is_some() {
+    if without_user(address).is_some() {
         // What repeats the value must not repeat this.
-        fathom_model::secret::remember_user(address);
+        remember_user(address);
         return Err(
             "an endpoint holds no user and no keys; name these behind an equals sign \
              (http://host:9000=profile:NAME), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
