@@ -104,6 +104,7 @@ pub(super) fn limit(report: &PairReport, way: Way) -> Option<NetLimit> {
         .collect();
     let best = *seen.iter().max_by(|a, b| a.wire().total_cmp(&b.wire()))?;
     let found = asked(best)
+        .or_else(|| lossy_beside_datagrams(best, &seen))
         .or_else(|| link(report, best))
         .or_else(|| cpu(best))
         .or_else(|| window(report, best, &seen))
@@ -111,6 +112,29 @@ pub(super) fn limit(report: &PairReport, way: Way) -> Option<NetLimit> {
         .or_else(|| host(best))
         .or_else(|| loss(best));
     Some(found.unwrap_or_else(|| unknown(best)))
+}
+
+/// Datagrams show what the path carries; what connections get of it may be set by loss.
+fn lossy_beside_datagrams(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {
+    if best.load.spec.protocol != Protocol::Udp {
+        return None;
+    }
+    let connections = seen
+        .iter()
+        .filter(|s| s.load.spec.protocol != Protocol::Udp);
+    let tcp = connections.max_by(|a, b| a.wire().total_cmp(&b.wire()))?;
+    if tcp.wire() > network::loss::OF_DATAGRAMS * best.wire() {
+        return None;
+    }
+    let found = loss(*tcp)?;
+    let passes = format!(
+        "; datagrams, which loss does not slow down, pass at {}",
+        bits(best.payload)
+    );
+    Some(NetLimit {
+        evidence: found.evidence + &passes,
+        ..found
+    })
 }
 
 fn asked(best: Seen<'_>) -> Option<NetLimit> {
@@ -194,7 +218,16 @@ fn own_share(end: &EndReport) -> f64 {
     end.cpu_ns() as f64 / (end.duration_ns().max(1) as f64 * f64::from(cpus))
 }
 
-/// All CPUs of a host, whoever uses them.
+/// Share of the time in which the threads of an end waited for a CPU.
+fn waited_share(end: &EndReport) -> f64 {
+    let seconds = end.connections.iter().flat_map(|c| &c.seconds);
+    let (waited, all) = seconds.fold((0, 0), |(waited, all), second| {
+        (waited + second.run_delay_ns, all + second.duration_ns)
+    });
+    waited as f64 / all.max(1) as f64
+}
+
+/// All CPUs of a host: this load uses them, or waits for them.
 fn host(best: Seen<'_>) -> Option<NetLimit> {
     let ends = [
         (&best.flow.receiver, "receiver"),
@@ -205,9 +238,13 @@ fn host(best: Seen<'_>) -> Option<NetLimit> {
             .host
             .filter(|h| h.busy_share >= network::host_cpu::THRESHOLD)?;
         let own = own_share(end);
-        let remedy = match own < network::host_cpu::OWN_PART * host.busy_share {
-            true => "measure while nothing else runs there",
-            false => "larger packets (MTU 9000), offloads of the network card, or more CPUs",
+        let uses = own >= network::host_cpu::OWN_PART * host.busy_share;
+        if !uses && waited_share(end) < network::host_cpu::WAITED {
+            return None;
+        }
+        let remedy = match uses {
+            false => "measure while nothing else runs there",
+            true => "larger packets (MTU 9000), offloads of the network card, or more CPUs",
         };
         Some(NetLimit {
             kind: NetLimitKind::HostCpu,
@@ -296,7 +333,7 @@ fn has_queue(idle_us: u32, now_us: u32) -> bool {
 }
 
 /// Whether a queue stands before the bottleneck.
-fn queues(flow: &FlowReport) -> bool {
+pub(super) fn queues(flow: &FlowReport) -> bool {
     round_trips(flow).is_some_and(|(least_us, now_us)| has_queue(least_us, now_us))
 }
 
@@ -348,9 +385,16 @@ fn plateau(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {
     })
 }
 
+/// BBR (Cardwell et al. 2016) sets its rate by what is delivered and not by loss; the
+/// others that Linux has answer to loss.
+fn answers_to_loss(flow: &FlowReport) -> bool {
+    let name = flow.sender.congestion.as_deref();
+    !name.is_some_and(|name| name.starts_with("bbr"))
+}
+
 fn loss(best: Seen<'_>) -> Option<NetLimit> {
     let share = best.flow.sender.retransmit_share()?;
-    if share < network::loss::THRESHOLD {
+    if share < network::loss::THRESHOLD || !answers_to_loss(best.flow) {
         return None;
     }
     let tcp = best

@@ -3,7 +3,7 @@
 use fathom_model::network::{
     ConnectionReport, ConnectionSecond, Direction, EndReport, FlowReport, HostFacts, HostUse,
     LinkFacts, LoadResult, LoadSpec, MatrixCell, MatrixRound, MtuProbe, NetLimitKind, Outliers,
-    PAIR_SCHEMA, PairReport, Reachability, TcpState,
+    PAIR_SCHEMA, PairReport, Protocol, Reachability, TcpState,
 };
 use fathom_model::rng::Rng;
 use fathom_model::{Histogram, OpKind};
@@ -175,6 +175,50 @@ fn loss_and_window_are_told_apart_from_limits_of_the_path() {
         load(4, &[3200.0; 4], full, (0.1, 0.1)),
     ]));
     assert_eq!(limit.kind, NetLimitKind::Window, "{limit:?}");
+}
+
+#[test]
+fn loss_is_named_where_datagrams_reach_what_the_path_carries() {
+    let lossy = TcpState {
+        retransmits: 15_000,
+        rtt_us: 20_100,
+        min_rtt_us: 20_000,
+        ..CALM
+    };
+    let mut datagrams = load(1, &[195.0; 4], CALM, (0.1, 0.1));
+    datagrams.name = "datagrams there".to_owned();
+    datagrams.spec.protocol = Protocol::Udp;
+    let slow = load(4, &[25.0, 29.0, 22.0, 27.0], lossy, (0.1, 0.1));
+    let limit = limit_of(report(vec![slow.clone(), datagrams.clone()]));
+    assert_eq!(limit.kind, NetLimitKind::Loss, "{limit:?}");
+    assert!(limit.evidence.contains("pass at 195 Mbit/s"), "{limit:?}");
+    // A policer drops packets too, and connections reach most of its rate.
+    let policed = load(4, &[170.0, 174.0, 172.0, 171.0], lossy, (0.1, 0.1));
+    let limit = limit_of(report(vec![policed, datagrams.clone()]));
+    assert_eq!(limit.kind, NetLimitKind::RateLimit, "{limit:?}");
+    // BBR does not answer to loss.
+    let mut bbr = slow;
+    for flow in bbr.forward.iter_mut() {
+        flow.sender.congestion = Some("bbr".to_owned());
+    }
+    let limit = limit_of(report(vec![bbr]));
+    assert_eq!(limit.kind, NetLimitKind::Unknown, "{limit:?}");
+}
+
+#[test]
+fn a_busy_host_is_named_where_the_load_uses_its_cpus_or_waits_for_them() {
+    let on_a_busy_host = |cpu_share: f64, run_delay_ns: u64| {
+        let mut slow = load(1, &[5.0, 9.0, 4.0, 7.0], CALM, (cpu_share, cpu_share));
+        for flow in slow.forward.iter_mut() {
+            flow.receiver.host.as_mut().unwrap().busy_share = 1.0;
+            for second in &mut flow.receiver.connections[0].seconds {
+                second.run_delay_ns = run_delay_ns;
+            }
+        }
+        limit_of(report(vec![slow])).kind
+    };
+    assert_eq!(on_a_busy_host(0.01, 5_000_000), NetLimitKind::Unknown);
+    assert_eq!(on_a_busy_host(0.01, 300_000_000), NetLimitKind::HostCpu);
 }
 
 fn probe(largest: u32, silent: bool) -> MtuProbe {

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use fathom_model::network::{
-    HostFacts, LinkOutlier, LoadKind, MatrixCell, MatrixMode, MatrixReport, NetRemark, PairReport,
+    FlowReport, HostFacts, LinkOutlier, LoadKind, LoadResult, MatrixCell, MatrixMode, MatrixReport,
+    NetRemark, PairReport,
 };
 use fathom_rules::{Rule, network};
 use fathom_stats::median::median;
 
 use super::evidence::{bits, percent, trip};
+use super::limit::queues;
 
 fn remark(rule: &Rule, text: String) -> NetRemark {
     NetRemark {
@@ -102,11 +104,23 @@ fn retransmits(report: &PairReport) -> Option<NetRemark> {
     })
 }
 
+fn flows(load: &LoadResult) -> impl Iterator<Item = &FlowReport> {
+    [&load.forward, &load.reverse].into_iter().flatten()
+}
+
+/// Whether packets of a flow were lost, so that it was slower than the path is.
+fn is_lossy(flow: &FlowReport) -> bool {
+    let share = flow.sender.retransmit_share();
+    share.is_some_and(|share| share >= network::retransmits::THRESHOLD)
+}
+
 fn bloat(report: &PairReport) -> Option<NetRemark> {
     let idle = report.idle.as_ref()?.latency.quantile(0.5)?;
     let worst = report
         .loads
         .iter()
+        // A request whose packet is lost waits for it to be sent again, in no queue.
+        .filter(|load| flows(load).any(|flow| queues(flow) || !is_lossy(flow)))
         .filter_map(|load| Some((load, load.loaded.as_ref()?.latency.quantile(0.5)?)))
         .max_by_key(|(_, loaded)| *loaded)?;
     let grown_ms = worst.1.saturating_sub(idle) as f64 / 1e6;
@@ -153,6 +167,9 @@ fn both_ways(report: &PairReport) -> Option<NetRemark> {
     let both = report.loads.iter().find(|load| {
         load.spec.kind == LoadKind::Stream && load.forward.is_some() && load.reverse.is_some()
     })?;
+    if flows(both).any(is_lossy) {
+        return None;
+    }
     let alone = |name: &str| report.load(name)?.bits_per_second();
     let better = alone("1 stream there")?.max(alone("1 stream back")?);
     let together = both.bits_per_second()?;

@@ -250,7 +250,10 @@ fn is_stopped(load_control: &LoadControl) -> bool {
 /// Sends packets of growing size, and notes which of them arrive.
 fn probe_packet_sizes(session: &mut Session, report: &mut PairReport) {
     let idle = report.idle.as_ref();
+    // Over a very long way no small request came back in its time.
+    let connect_ns = report.reached.connect_ns.iter().copied().max();
     let typical_ns = idle.and_then(|idle| idle.latency.quantile(0.99));
+    let typical_ns = typical_ns.max(connect_ns);
     let typical = typical_ns.map_or(USUAL_ROUND_TRIP, Duration::from_nanos);
     match session.probes(typical) {
         Ok(probes) => report.probes = Some(probes),
