@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use fathom_deadline::addresses_of;
+
 use crate::credentials::join::{JoinError, JoiningAgent};
 use crate::credentials::token::JoinToken;
 use crate::credentials::{AgentKeys, CredentialsError, Identity};
@@ -119,7 +121,8 @@ impl AgentServer {
                 return Err(BindError::NotJoined { directory });
             }
         };
-        let listener = TcpListener::bind(address)
+        let listener = addresses_of(address)
+            .and_then(|addresses| TcpListener::bind(addresses.as_slice()))
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(|cause| BindError::Listen {
                 address: address.to_owned(),
