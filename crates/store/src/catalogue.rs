@@ -8,6 +8,11 @@ use crate::rows::{from_json, state, unsigned};
 use crate::transaction::unix_ns;
 use crate::{Error, Store};
 
+/// The order of runs. One that a wrong clock began in the future is not newer than
+/// all that come after it.
+const NEWEST_FIRST: &str =
+    "started_unix_ns / 1000000000 > unixepoch() + 1, started_unix_ns DESC, key DESC";
+
 /// One line of the list of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunListing {
@@ -45,7 +50,7 @@ impl Store {
         let lost = self.lost()?;
         let mut runs: Vec<RunListing> = self
             .connection
-            .prepare(
+            .prepare(&format!(
                 "SELECT id, name, label, started_unix_ns, ended_unix_ns, state, reason,
                     planned_trials, targets, host,
                     (SELECT count(*) FROM trial t
@@ -54,8 +59,8 @@ impl Store {
                     (SELECT coalesce(sum(length(c.series)), 0) FROM trial t JOIN chunk c
                      ON c.key >= t.key << 32 AND c.key < (t.key + 1) << 32
                      WHERE t.run_key = run.key) AS stored_bytes
-                 FROM run ORDER BY started_unix_ns DESC, key DESC LIMIT ?",
-            )
+                 FROM run ORDER BY {NEWEST_FIRST} LIMIT ?",
+            ))
             .and_then(|mut runs| {
                 runs.query_map([limit.map_or(-1, i64::from)], read_listing)?
                     .collect()
@@ -84,8 +89,7 @@ impl Store {
             return self
                 .connection
                 .query_row(
-                    "SELECT id FROM run ORDER BY started_unix_ns DESC, key DESC
-                     LIMIT 1 OFFSET ?",
+                    &format!("SELECT id FROM run ORDER BY {NEWEST_FIRST} LIMIT 1 OFFSET ?"),
                     [back],
                     |row| row.get(0),
                 )
@@ -95,10 +99,10 @@ impl Store {
         }
         let mut matches: Vec<String> = self
             .connection
-            .prepare(
+            .prepare(&format!(
                 "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1
-                 ORDER BY started_unix_ns DESC, key DESC",
-            )
+                     ORDER BY {NEWEST_FIRST}"
+            ))
             .and_then(|mut runs| runs.query_map([text], |row| row.get(0))?.collect())
             .map_err(|error| self.error(error))?;
         if text.is_empty() || matches.is_empty() {

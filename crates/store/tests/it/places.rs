@@ -157,6 +157,39 @@ fn strange_names_are_only_names() {
 }
 
 #[test]
+fn a_run_from_the_future_is_not_the_latest() {
+    let (_directory, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let now_s = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now_ns = now_s.unwrap().as_nanos() as u64;
+    let ten_years_ns = 315_576_000 * 1_000_000_000;
+    let begin = |store: &mut Store, id: &str, started_unix_ns: u64| {
+        let meta = fixtures::meta(id, 1);
+        let meta = fathom_model::RunMeta {
+            started_unix_ns,
+            ..meta
+        };
+        let run = store.begin_run(&meta).unwrap();
+        store
+            .end_run(run, RunState::Complete, started_unix_ns + 2, None)
+            .unwrap();
+    };
+    begin(&mut store, "before", now_ns - 2_000_000_000);
+    begin(&mut store, "wrong-clock", now_ns + ten_years_ns);
+    begin(&mut store, "newest", now_ns - 1_000_000_000);
+    for (name, id) in [
+        ("latest", "newest"),
+        ("latest~1", "before"),
+        ("latest~2", "wrong-clock"),
+    ] {
+        assert_eq!(store.find(name).unwrap(), id);
+    }
+    let listed = store.list(None).unwrap();
+    let ids: Vec<&str> = listed.iter().map(|run| run.id.as_str()).collect();
+    assert_eq!(ids, ["newest", "before", "wrong-clock"]);
+}
+
+#[test]
 fn missing_permission_is_named() {
     let (directory, path) = place();
     small_store(&path);
