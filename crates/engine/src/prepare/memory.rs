@@ -4,12 +4,15 @@
 
 use fathom_model::Workload;
 
+use super::control_group::{self, GroupRoom};
 use crate::Error;
 use crate::arena::Arena;
 
 /// Stack, recording and small things of a worker: address space more than
 /// memory.
 const WORKER_BYTES: u64 = 16 << 20;
+/// Memory of a worker that it uses, beside its blocks.
+const TOUCHED_BYTES: u64 = 1 << 20;
 /// Everything else that a run does beside its load.
 const OTHER_BYTES: u64 = 96 << 20;
 
@@ -30,7 +33,10 @@ pub(super) fn check(workload: &Workload) -> Result<(), Error> {
     let possible = isize::try_from(needed).ok().map(isize::unsigned_abs);
     let granted = possible.is_some_and(|bytes| Arena::new(bytes).is_ok());
     if granted {
-        return Ok(());
+        let touched = TOUCHED_BYTES
+            .saturating_add(each - WORKER_BYTES)
+            .saturating_mul(u64::from(workload.workers));
+        return in_control_group(workload.workers, touched, control_group::room());
     }
     Err(Error::Workload(format!(
         "no memory for {} workers: they need about {} MiB of address space{}; use fewer workers, a \
@@ -41,6 +47,22 @@ pub(super) fn check(workload: &Workload) -> Result<(), Error> {
             ", and of the {mib} MiB that this process may have (ulimit -v) {} MiB are in use",
             in_use()
         ))
+    )))
+}
+
+/// Where a control group has no room for what the load touches, the kernel would end
+/// this process in the middle of it, without a word.
+fn in_control_group(workers: u32, touched: u64, group: Option<GroupRoom>) -> Result<(), Error> {
+    let Some(group) = group.filter(|group| group.free_bytes < touched) else {
+        return Ok(());
+    };
+    Err(Error::Workload(format!(
+        "no memory for {workers} workers: they need about {} MiB, and of the {} MiB that the control \
+         group of this process may have (memory.max) {} MiB are left; use fewer workers, a lower queue \
+         depth or smaller blocks",
+        (touched >> 20).max(1),
+        group.limit_bytes >> 20,
+        group.free_bytes >> 20
     )))
 }
 
@@ -72,5 +94,21 @@ mod tests {
         workload.queue_depth = u32::MAX;
         let told = check(&workload).unwrap_err().to_string();
         assert!(told.contains("use fewer workers"), "{told}");
+    }
+
+    #[test]
+    fn a_load_that_its_control_group_cannot_hold_is_refused() {
+        let room = |free_bytes| {
+            Some(GroupRoom {
+                limit_bytes: 64 << 20,
+                free_bytes,
+            })
+        };
+        assert!(in_control_group(4, 256 << 20, None).is_ok());
+        assert!(in_control_group(4, 30 << 20, room(40 << 20)).is_ok());
+        let told = in_control_group(4, 256 << 20, room(40 << 20)).unwrap_err();
+        let told = told.to_string();
+        assert!(told.contains("about 256 MiB, and of the 64 MiB"), "{told}");
+        assert!(told.contains("40 MiB are left"), "{told}");
     }
 }

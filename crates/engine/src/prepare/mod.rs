@@ -13,6 +13,7 @@ pub(crate) mod aligned;
 mod beside;
 mod classify;
 mod cleanup;
+mod control_group;
 pub(crate) mod crew;
 pub(crate) mod direct;
 pub(crate) mod fill;
