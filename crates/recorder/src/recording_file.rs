@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::paths;
 use fathom_model::unit;
 
 use crate::format::writer::RecordingWriter;
@@ -144,6 +145,17 @@ impl RecordingFile {
     #[must_use]
     pub fn path(&self) -> &Path {
         self.writer.path()
+    }
+
+    /// Removes the file, which has been begun for nothing.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn discard(self) -> io::Result<()> {
+        if !self.is_in_place() {
+            return Ok(());
+        }
+        paths::change(self.path(), |path| std::fs::remove_file(path))
     }
 
     /// Whether the file still has its name.

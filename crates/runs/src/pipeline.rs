@@ -139,9 +139,14 @@ impl<'r> Run<'r> {
         let measured = self.measure()?;
         measured.expect_figures()?;
         let judged = fathom_studies::judge(&measured.record);
-        show(&judged, output)?;
+        let shown = show(&judged, output)?;
         measured.complain();
-        Ok(measured.exit_of(&judged, output.strict))
+        let unkept = measured.problem.is_some() && output.store.store.is_some();
+        match (measured.exit_of(&judged, output.strict), shown && !unkept) {
+            // What was requested by name is missing.
+            (Exit::Success | Exit::Caveats, false) => Ok(Exit::Failure),
+            (exit, _) => Ok(exit),
+        }
     }
 
     /// Runs it and keeps what it gives.
@@ -338,14 +343,15 @@ impl Measured {
     }
 }
 
-/// Prints a judged run and writes its HTML report.
-pub fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
+/// Prints a judged run and writes its HTML report. Returns whether the report is
+/// where it was requested, or was not requested by name.
+pub fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<bool> {
     let html = present::write_html(judged, output.html.as_deref(), &output.store);
     present::print(judged, &output.format, html.as_ref().ok())?;
-    if let Err(error) = html {
+    if let Err(error) = &html {
         present::complain(&format!("the HTML report was not written: {error:#}"));
     }
-    Ok(())
+    Ok(html.is_ok() || output.html.is_none())
 }
 
 /// The exit status that a judged run asks for.

@@ -6,7 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use fathom_fleet::Interrupt;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
+
+/// The signals that end a run. A core file of a generator tells nobody anything, and
+/// its test files would stay.
+const ENDING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
 /// Lets a write beyond the largest file that this process may have end with an
 /// error, which is reported, instead of ending the process.
@@ -34,7 +38,7 @@ pub fn raise_on_first_signal(interrupt: &Interrupt) -> io::Result<()> {
 /// What the system says.
 pub fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in ENDING {
         signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
@@ -44,7 +48,7 @@ pub fn stop_on_signals() -> io::Result<Arc<AtomicBool>> {
 fn raise_until(interrupt: &Interrupt, most: u8) -> io::Result<()> {
     // Counted together: whoever tries SIGTERM after two Ctrl-C means it.
     let presses = Arc::new(AtomicU8::new(0));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in ENDING {
         let (interrupt, presses) = (interrupt.clone(), Arc::clone(&presses));
         let action = move || {
             interrupt.raise();

@@ -19,4 +19,4 @@ pub use crate::history::{History, Seen};
 pub use crate::keys::View;
 pub use crate::plain::block;
 pub use crate::screen::draw;
-pub use crate::watched::{Countdown, duration, host_name, watch};
+pub use crate::watched::{Countdown, WatchedSpan, duration, host_name, watch};

@@ -65,13 +65,22 @@ impl Drop for Countdown {
     }
 }
 
-/// Adds the readings of so long; gives the seconds that were watched.
+/// How long a host was watched.
+#[derive(Debug, Clone, Copy)]
+pub struct WatchedSpan {
+    /// The seconds.
+    pub seconds: f64,
+    /// A signal ended it early.
+    pub was_interrupted: bool,
+}
+
+/// Adds the readings of so long, or until a signal.
 pub fn watch(
     watched: &mut MachineWatch,
     span: Duration,
     readings: &mut Vec<HostReading>,
     quiet: bool,
-) -> f64 {
+) -> WatchedSpan {
     let countdown = Countdown::new(span, quiet);
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -89,7 +98,10 @@ pub fn watch(
         readings.extend(watched.tick());
         next += every;
     }
-    begun.elapsed().as_secs_f64()
+    WatchedSpan {
+        seconds: begun.elapsed().as_secs_f64(),
+        was_interrupted: stop.load(Ordering::Relaxed),
+    }
 }
 
 /// The name of this host.

@@ -121,9 +121,9 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
         present::write_stdout(&prometheus_rules())?;
         return Ok(Exit::Success);
     }
-    let found = match command.files.is_empty() {
+    let (found, was_interrupted) = match command.files.is_empty() {
         true => of_host(command.span, command.quiet),
-        false => of_files(command)?,
+        false => (of_files(command)?, false),
     };
     let firing = fires(&found, command.severity);
     if firing || !command.quiet {
@@ -143,7 +143,10 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
         );
         return Ok(Exit::Failure);
     }
-    Ok(Exit::Success)
+    Ok(match was_interrupted {
+        true => Exit::Interrupted,
+        false => Exit::Success,
+    })
 }
 
 /// Whether not one alarm is decided.
@@ -167,17 +170,21 @@ fn fires(found: &Found, least: Severity) -> bool {
         .any(|one| one >= least)
 }
 
-fn of_host(span: Duration, quiet: bool) -> Found {
+/// What this host shows, and whether a signal ended the watch early.
+fn of_host(span: Duration, quiet: bool) -> (Found, bool) {
     let sys = Sysroot::host();
     let mut readings = read_states(&sys);
     let (smart, mut notes) = read_smart(&sys);
     readings.extend(smart);
     let mut watched = MachineWatch::start(&sys);
-    watch(&mut watched, span, &mut readings, quiet);
+    let span = watch(&mut watched, span, &mut readings, quiet);
+    if span.was_interrupted {
+        notes.push(format!("interrupted after {:.1} s", span.seconds));
+    }
     let silent = fathom_deadline::not_responding();
     notes.extend(silent.iter().map(ToString::to_string));
     let found = evaluate(&host_name(&sys), vec!["this host".to_owned()], &readings);
-    Found { notes, ..found }
+    (Found { notes, ..found }, span.was_interrupted)
 }
 
 fn of_files(command: &Alarms) -> Result<Found, CommandError> {

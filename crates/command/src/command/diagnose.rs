@@ -163,8 +163,11 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
 }
 
 fn of_this_host(args: &Diagnose, measured: Option<Vec<Ceiling>>) -> anyhow::Result<Exit> {
-    let load = live::record(args.for_ns, |names| has_disk(args, names))?;
-    answer(args, measured, load, None)
+    let (load, was_interrupted) = live::record(args.for_ns, |names| has_disk(args, names))?;
+    match (answer(args, measured, load, None)?, was_interrupted) {
+        (Exit::Success, true) => Ok(Exit::Interrupted),
+        (exit, _) => Ok(exit),
+    }
 }
 
 fn answer(

@@ -165,9 +165,18 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
         present::write_stderr(&format!("fathom: recording to {}\n", path.display()));
     }
     let mut pace = Pace::new(every_ns, record.for_ns);
+    let mut readings = 0;
     while pace.wait(|| interrupt.is_raised()) && recording.is_in_place() {
         let frame = sampler.sample(Instant::now());
         recording.append(&frame).map_err(as_error)?;
+        readings += 1;
+    }
+    if interrupt.is_raised() && readings < 2 && rotation.is_none() {
+        recording
+            .discard()
+            .with_context(|| format!("cannot remove {}", path.display()))?;
+        present::complain("interrupted before anything could be told; nothing was recorded");
+        return Ok(Exit::Interrupted);
     }
     let recorded = recording.finish().map_err(as_error)?;
     let (path, what) = (path.display(), recorded.words());

@@ -10,7 +10,7 @@ use fathom_model::machine::{HostReading, MachineUse};
 use fathom_observe::Sysroot;
 use fathom_observe::machine::{MachineWatch, machine_picture, read_smart, read_states};
 use fathom_report::machine;
-use fathom_screen::{host_name, watch};
+use fathom_screen::{WatchedSpan, host_name, watch};
 
 use crate::exit::{CommandError, Exit};
 use crate::present;
@@ -66,9 +66,9 @@ enum Format {
 }
 
 pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
-    let found = match command.files.is_empty() {
+    let (found, was_interrupted) = match command.files.is_empty() {
         true => of_host(command.span),
-        false => of_files(&command.files)?,
+        false => (of_files(&command.files)?, false),
     };
     if found.resources.is_empty() {
         let problem = "nothing tells how far the resources of this host are used: are /proc and \
@@ -82,20 +82,30 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
         (_, Format::Text) => machine::text(&found, WIDTH, command.how),
     };
     present::write_stdout(&shown)?;
-    Ok(Exit::Success)
+    Ok(match was_interrupted {
+        true => Exit::Interrupted,
+        false => Exit::Success,
+    })
 }
 
-fn of_host(span: Duration) -> MachineUse {
+/// What this host does, and whether a signal ended the watch early.
+fn of_host(span: Duration) -> (MachineUse, bool) {
     let sys = Sysroot::host();
     let mut readings: Vec<HostReading> = read_states(&sys);
     let (smart, mut notes) = read_smart(&sys);
     readings.extend(smart);
     let mut watched = MachineWatch::start(&sys);
-    let seconds = watch(&mut watched, span, &mut readings, false);
+    let WatchedSpan {
+        seconds,
+        was_interrupted,
+    } = watch(&mut watched, span, &mut readings, false);
     notes.extend(watched.notes());
+    if was_interrupted {
+        notes.push(format!("interrupted after {seconds:.1} s"));
+    }
     let picture = machine_picture(&sys, &readings);
     let found = use_table(&host_name(&sys), seconds, &readings, picture);
-    MachineUse { notes, ..found }
+    (MachineUse { notes, ..found }, was_interrupted)
 }
 
 fn of_files(files: &[PathBuf]) -> Result<MachineUse, CommandError> {

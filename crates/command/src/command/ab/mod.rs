@@ -193,8 +193,11 @@ pub(crate) fn run(ab: Ab) -> anyhow::Result<Exit> {
     let measured = run.measure()?;
     measured.expect_figures()?;
     let judged = fathom_studies::judge(&measured.record);
-    pipeline::show(&judged, &request.output)?;
+    let shown = pipeline::show(&judged, &request.output)?;
     measured.complain();
+    if !shown {
+        return Ok(Exit::Failure);
+    }
     let exit = pipeline::exit_of(&judged, request.output.strict);
     Ok(match (&judged.comparison, exit) {
         (Some(comparison), Exit::Success) => gate(comparison, &ab.fail_on),

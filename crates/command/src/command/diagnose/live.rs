@@ -22,12 +22,12 @@ pub(super) fn duration(text: &str) -> Result<u64, String> {
     }
 }
 
-/// What this host did for so long, or until Ctrl-C. The names of its devices are
-/// accepted before it is watched.
+/// What this host did for so long, or until Ctrl-C, and whether that came. The names
+/// of its devices are accepted before it is watched.
 pub(super) fn record(
     for_ns: u64,
     accepts: impl Fn(Vec<&str>) -> Result<(), CommandError>,
-) -> anyhow::Result<Recording> {
+) -> anyhow::Result<(Recording, bool)> {
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
     let countdown = Countdown::new(Duration::from_nanos(for_ns), false);
@@ -35,5 +35,14 @@ pub(super) fn record(
     let watched = watch_host(for_ns, accepts, stopped, |passed| {
         countdown.tell(passed);
     });
-    Ok(watched?)
+    let mut recording = watched?;
+    if interrupt.is_raised() {
+        let seconds = recording.moments.len();
+        recording.remarks.push(format!(
+            "interrupted after {seconds} of {} s: this is what was seen until then",
+            for_ns / SECOND_NS
+        ));
+    }
+    let was_interrupted = interrupt.is_raised();
+    Ok((recording, was_interrupted))
 }
