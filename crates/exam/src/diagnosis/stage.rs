@@ -102,12 +102,10 @@ impl Stage {
     /// Until a program is at work. It may also end: then the case is broken.
     fn wait_for(&mut self, ready: &Path, program: &str) -> Result<(), Error> {
         tool::wait_for(program, "its work", PREPARING, || {
-            let there = ready.exists() || self.is_broken();
-            Ok(there.then_some(()))
-        })?;
-        // The next one says so by the same file.
-        let _ = std::fs::remove_file(ready);
-        Ok(())
+            // Removed, because the next program says so by the same file.
+            let said_so = std::fs::remove_file(ready).is_ok();
+            Ok((said_so || self.is_broken()).then_some(()))
+        })
     }
 
     fn mounted(&mut self, file_system: FileSystem) -> PathBuf {
