@@ -198,7 +198,7 @@ fn loss_is_named_where_datagrams_reach_what_the_path_carries() {
     assert_eq!(limit.kind, NetLimitKind::RateLimit, "{limit:?}");
     // BBR does not answer to loss.
     let mut bbr = slow;
-    for flow in bbr.forward.iter_mut() {
+    if let Some(flow) = &mut bbr.forward {
         flow.sender.congestion = Some("bbr".to_owned());
     }
     let limit = limit_of(report(vec![bbr]));
@@ -209,7 +209,7 @@ fn loss_is_named_where_datagrams_reach_what_the_path_carries() {
 fn a_busy_host_is_named_where_the_load_uses_its_cpus_or_waits_for_them() {
     let on_a_busy_host = |cpu_share: f64, run_delay_ns: u64| {
         let mut slow = load(1, &[5.0, 9.0, 4.0, 7.0], CALM, (cpu_share, cpu_share));
-        for flow in slow.forward.iter_mut() {
+        if let Some(flow) = &mut slow.forward {
             flow.receiver.host.as_mut().unwrap().busy_share = 1.0;
             for second in &mut flow.receiver.connections[0].seconds {
                 second.run_delay_ns = run_delay_ns;

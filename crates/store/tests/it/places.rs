@@ -160,8 +160,10 @@ fn strange_names_are_only_names() {
 fn a_run_from_the_future_is_not_the_latest() {
     let (_directory, path) = place();
     let mut store = Store::open(&path).unwrap();
-    let now_s = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let now_ns = now_s.unwrap().as_nanos() as u64;
+    // The store was just made.
+    let made = fs::metadata(&path).unwrap().modified().unwrap();
+    let since = made.duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now_ns = since.as_nanos() as u64;
     let ten_years_ns = 315_576_000 * 1_000_000_000;
     let begin = |store: &mut Store, id: &str, started_unix_ns: u64| {
         let meta = fixtures::meta(id, 1);
