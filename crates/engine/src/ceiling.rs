@@ -17,14 +17,14 @@ use crate::{Error, Group};
 
 /// How often a busy host gets more time.
 const TRIES: u32 = 3;
-/// So many times as much.
+/// Each try takes this many times as long as the one before.
 const LONGER: u64 = 4;
 
 /// Measures the ceiling of `job` for `duration_ns` (at least a millisecond), and for
 /// longer where the host gave its workers no CPU in that time.
 ///
 /// # Errors
-/// The same as those of starting the group itself; [`Error::Workload`] where the
+/// Those of starting the group itself; [`Error::Workload`] where the
 /// workers never ran.
 pub fn measure_ceiling(job: &Job, duration_ns: u64) -> Result<Ceiling, Error> {
     let mut duration_ns = duration_ns.max(1_000_000);

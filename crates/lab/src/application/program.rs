@@ -28,7 +28,7 @@ impl Program {
     /// it, and ends with it (pid_namespaces(7)).
     ///
     /// # Errors
-    /// [`Error::Absent`] where there is no such program, [`Error::Io`] where it cannot
+    /// [`Error::Absent`] where the program is missing, [`Error::Io`] where it cannot
     /// be started.
     pub(super) fn run(&self) -> Result<(), Error> {
         let unshare = tool::need("unshare", "util-linux")?;
