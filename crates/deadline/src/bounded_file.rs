@@ -78,7 +78,6 @@ impl Read for BoundedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NotResponding;
 
     fn opened(path: &Path) -> BoundedFile {
         BoundedFile::of(path, File::open(path).unwrap()).unwrap()
@@ -106,22 +105,5 @@ mod tests {
         let mut some = [1; 5];
         zeros.read_exact(&mut some).unwrap();
         assert_eq!(some, [0; 5]);
-    }
-
-    #[test]
-    fn a_mount_that_does_not_answer_ends_the_reading() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file");
-        std::fs::write(&path, "text").unwrap();
-        let mut file = opened(&path);
-        let name = MountTable::read().enter(&path).unwrap();
-        // Somebody else's question about this mount is not answered.
-        let (release, held) = std::sync::mpsc::channel::<()>();
-        let stuck = ask_within(Duration::from_millis(20), &name, move || held.recv());
-        assert!(stuck.is_err());
-        let error = file.read(&mut [0; 4]).unwrap_err();
-        let silent = error.get_ref().and_then(|error| error.downcast_ref());
-        assert!(silent.is_some_and(|silent: &NotResponding| silent.what == name));
-        release.send(()).unwrap();
     }
 }
