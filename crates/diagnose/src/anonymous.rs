@@ -1,7 +1,7 @@
 //! A diagnosis without the names and addresses of its owner, for tickets that
 //! strangers read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use fathom_model::diagnosis::Diagnosis;
@@ -20,6 +20,9 @@ impl GroupWords {
     /// then those that moved most.
     pub fn put_into(recording: &mut Recording) -> GroupWords {
         let mut known: BTreeMap<String, (bool, f64)> = BTreeMap::new();
+        for quota in recording.moments.iter().flat_map(|m| &m.quotas) {
+            known.entry(quota.name.clone()).or_default().0 = true;
+        }
         for group in recording.moments.iter().flat_map(|m| &m.groups) {
             let (limited, bytes) = known.entry(group.name.clone()).or_default();
             *limited |= group.limit_used.is_some();
@@ -33,6 +36,9 @@ impl GroupWords {
         words.names.retain(|name| !is_root(name));
         for group in recording.moments.iter_mut().flat_map(|m| &mut m.groups) {
             group.name = words.word(&group.name);
+        }
+        for quota in recording.moments.iter_mut().flat_map(|m| &mut m.quotas) {
+            quota.name = words.word(&quota.name);
         }
         words
     }
@@ -66,7 +72,7 @@ pub fn without_file_names(recording: &mut Recording, files: &[String]) {
     }
 }
 
-/// Puts `host-1` for the host, `nfs-1`, `nfs-2` … for network mounts and
+/// Puts `host-1` for the host, `nfs-1`, `nfs-2` … and `mount-1` … for mounts and
 /// `address-1`, `address-2` … for IP addresses, the same for the same one
 /// everywhere; `groups` are those that were put into the recording. Names of
 /// devices and processes stay: without them there is no evidence.
@@ -110,15 +116,16 @@ pub(crate) struct Words {
 
 impl Words {
     fn of(recording: &Recording) -> Words {
-        let mounts = recording.moments.iter().flat_map(|moment| &moment.nfs);
-        let mut mounts: Vec<&str> = mounts.map(|mount| mount.name.as_str()).collect();
-        mounts.sort_unstable();
-        mounts.dedup();
-        let mut names: Vec<(String, String)> = mounts
-            .into_iter()
-            .zip(1..)
-            .map(|(mount, number)| (mount.to_owned(), format!("nfs-{number}")))
-            .collect();
+        let moments = &recording.moments;
+        let nfs = moments.iter().flat_map(|moment| &moment.nfs);
+        let nfs: BTreeSet<&str> = nfs.map(|mount| mount.name.as_str()).collect();
+        let others = moments.iter().flat_map(|moment| &moment.waited_mounts);
+        let others: BTreeSet<&str> = others.map(|mount| mount.name.as_str()).collect();
+        let nfs = nfs.into_iter().zip(1..);
+        let nfs = nfs.map(|(mount, number)| (mount.to_owned(), format!("nfs-{number}")));
+        let others = others.into_iter().zip(1..);
+        let others = others.map(|(mount, number)| (mount.to_owned(), format!("mount-{number}")));
+        let mut names: Vec<(String, String)> = nfs.chain(others).collect();
         let host = recording.host.name.iter();
         names.extend(host.map(|name| (name.clone(), "host-1".to_owned())));
         Words::named(names)

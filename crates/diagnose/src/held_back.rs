@@ -1,11 +1,14 @@
-//! Work that is held back before it reaches a device: by a limit on the I/O of
-//! its control group, or by a lock.
+//! Work that is held back before it reaches a device: by a limit on the I/O or a quota
+//! on the CPU time of its control group, or by a lock.
+
+use std::collections::BTreeSet;
+use std::path::Path;
 
 use fathom_rules::diagnosis;
-use fathom_rules::diagnosis::held_back::{LEAST_WAITERS, MOST_OF_THE_TIME, THRESHOLD as AT_LIMIT};
+use fathom_rules::diagnosis::held_back::{
+    LEAST_WAITERS, MOST_OF_THE_TIME, OF_PERIODS, THRESHOLD as AT_LIMIT,
+};
 use fathom_rules::method::observed::PEAK_QUANTILE;
-
-use std::path::Path;
 
 use crate::load;
 use crate::recording::Recording;
@@ -75,6 +78,28 @@ pub fn only_limits_of(recording: &mut Recording, group: &str) {
     }
 }
 
+/// The group that its CPU quota holds back most, in words.
+pub(crate) fn by_a_quota(recording: &Recording) -> Option<String> {
+    let quotas = recording.moments.iter().flat_map(|m| &m.quotas);
+    let names: BTreeSet<&str> = quotas.map(|quota| quota.name.as_str()).collect();
+    let held = names.into_iter().map(|name| {
+        // A group that had nothing to do is not in it.
+        let of_group = load::series(recording, |m| {
+            let quota = m.quotas.iter().find(|quota| quota.name == name);
+            Some(quota.map_or(0.0, |quota| quota.held_back))
+        });
+        (name, of_group)
+    });
+    let lasting = held.filter(|(_, held)| held.share_from(OF_PERIODS) >= MOST_OF_THE_TIME);
+    let shares = lasting.filter_map(|(name, held)| Some((name, held.mean()?)));
+    let (name, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!(
+        "control group {name}: its CPU quota held it back in {:.0} % of the periods (cpu.max, or \
+         cpu.cfs_quota_us): its programs wait for CPU time",
+        100.0 * share
+    ))
+}
+
 /// Tasks that wait for locks on files, in words.
 pub(crate) fn by_locks(recording: &Recording) -> Option<String> {
     let waiters = load::series(recording, |m| m.lock_waiters);
@@ -89,7 +114,7 @@ pub(crate) fn by_locks(recording: &Recording) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::{DoerMoment, Moment};
+    use crate::recording::{DoerMoment, Moment, QuotaMoment};
 
     fn recording(moments: impl Iterator<Item = Moment>) -> Recording {
         Recording {
@@ -193,6 +218,30 @@ mod tests {
         assert!(by_a_limit(&with_bursts(1)).is_some());
         assert!(contradicted_limits(&with_bursts(1)).is_empty());
         assert_eq!(by_a_limit(&with_bursts(2)), None);
+    }
+
+    #[test]
+    fn the_group_that_its_quota_holds_back_most_is_named() {
+        let held = |shares: [f64; 2]| {
+            by_a_quota(&recording((0..10).map(move |_| {
+                let quotas = ["pod", "pod/app"].iter().zip(shares);
+                let quotas = quotas.map(|(name, held_back)| QuotaMoment {
+                    name: (*name).to_owned(),
+                    held_back,
+                });
+                Moment {
+                    seconds: Some(1.0),
+                    quotas: quotas.collect(),
+                    ..Moment::default()
+                }
+            })))
+        };
+        let line = held([0.1, 0.93]).expect("one is held back");
+        assert!(
+            line.starts_with("control group pod/app: its CPU quota held it back in 93 %"),
+            "{line}"
+        );
+        assert_eq!(held([0.1, 0.3]), None);
     }
 
     #[test]

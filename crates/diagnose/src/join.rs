@@ -61,6 +61,12 @@ fn fill(moment: &mut Moment, seen: &Moment) {
     if moment.nfs.is_empty() {
         moment.nfs.clone_from(&seen.nfs);
     }
+    if moment.waited_mounts.is_empty() {
+        moment.waited_mounts.clone_from(&seen.waited_mounts);
+    }
+    if moment.quotas.is_empty() {
+        moment.quotas.clone_from(&seen.quotas);
+    }
     if moment.processes.is_empty() {
         moment.processes.clone_from(&seen.processes);
     }

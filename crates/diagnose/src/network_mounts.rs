@@ -1,15 +1,18 @@
-//! NFS mounts on which work waits.
+//! Mounts on which work waits: of NFS, of FUSE and of others that need a server or
+//! another process.
 //!
 //! From the client neither server nor network can be told apart as the cause:
 //! the round trip holds both. So this proves nothing by itself, but it forbids
 //! to say that the storage has room because the disks of the client are idle.
+
+use std::collections::BTreeSet;
 
 use fathom_model::diagnosis::DiskLoad;
 use fathom_model::unit;
 use fathom_rules::diagnosis::mount_waits::{SENT_AGAIN, THRESHOLD as WAITING};
 
 use crate::load;
-use crate::recording::{NfsMoment, Recording};
+use crate::recording::{Moment, NfsMoment, Recording};
 
 /// What the busiest mount shows, and what would decide whether it is the
 /// server or the network.
@@ -17,27 +20,80 @@ pub(crate) fn waits(
     recording: &Recording,
     disk: Option<&DiskLoad>,
 ) -> Option<(Vec<String>, Vec<String>)> {
-    let mut names: Vec<&str> = recording
-        .moments
-        .iter()
-        .flat_map(|m| m.nfs.iter().map(|mount| mount.name.as_str()))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    let queue = |name: &str| mean(recording, name, |mount| Some(mount.queue)).unwrap_or(0.0);
-    let busiest = names
-        .into_iter()
-        .max_by(|a, b| queue(a).total_cmp(&queue(b)))?;
-    let in_flight = queue(busiest);
+    let busiest = Waited::busiest(recording)?;
     let of_disk = disk.and_then(|disk| disk.queue).unwrap_or(0.0);
-    if in_flight < WAITING || in_flight < of_disk {
+    if busiest.in_flight < WAITING || busiest.in_flight < of_disk {
         return None;
     }
-    let of = |value: fn(&NfsMoment) -> Option<f64>| mean(recording, busiest, value).unwrap_or(0.0);
+    let settle = vec![
+        match busiest.is_nfs {
+            true => "a recording of the server in the same time: are its devices at their end?",
+            false => {
+                "a recording of what serves it in the same time: are the devices there at their end, \
+                 or does the process behind it compute?"
+            }
+        }
+        .to_owned(),
+        "the network to it alone: `fathom net serve` there, `fathom net SERVER` here".to_owned(),
+    ];
+    Some((busiest.evidence(recording), settle))
+}
+
+/// A mount, and what waits for it.
+struct Waited<'a> {
+    name: &'a str,
+    /// Operations in flight, or tasks that wait, mean.
+    in_flight: f64,
+    is_nfs: bool,
+}
+
+impl<'a> Waited<'a> {
+    fn busiest(recording: &'a Recording) -> Option<Waited<'a>> {
+        let of_nfs = |m: &'a Moment| m.nfs.iter().map(|mount| mount.name.as_str());
+        let nfs: BTreeSet<&str> = recording.moments.iter().flat_map(of_nfs).collect();
+        let nfs = nfs.into_iter().map(|name| Waited {
+            name,
+            in_flight: mean(recording, name, |mount| Some(mount.queue)).unwrap_or(0.0),
+            is_nfs: true,
+        });
+        let of_others = |m: &'a Moment| m.waited_mounts.iter().map(|mount| mount.name.as_str());
+        let others: BTreeSet<&str> = recording.moments.iter().flat_map(of_others).collect();
+        let others = others.into_iter().map(|name| Waited {
+            name,
+            in_flight: waiting(recording, name),
+            is_nfs: false,
+        });
+        nfs.chain(others)
+            .max_by(|a, b| a.in_flight.total_cmp(&b.in_flight))
+    }
+
+    fn evidence(&self, recording: &Recording) -> Vec<String> {
+        match self.is_nfs {
+            true => of_nfs(recording, self.name, self.in_flight),
+            false => vec![format!(
+                "{}: {:.1} requests wait for its answers on average; what serves this mount, and the \
+                 way to it, are not seen from here",
+                self.name, self.in_flight
+            )],
+        }
+    }
+}
+
+/// Requests that wait for a mount that counts nothing else.
+fn waiting(recording: &Recording, name: &str) -> f64 {
+    let of_mount = load::series(recording, |m| {
+        let mount = m.waited_mounts.iter().find(|mount| mount.name == name)?;
+        Some(mount.waiting)
+    });
+    of_mount.mean().unwrap_or(0.0)
+}
+
+fn of_nfs(recording: &Recording, name: &str, in_flight: f64) -> Vec<String> {
+    let of = |value: fn(&NfsMoment) -> Option<f64>| mean(recording, name, value).unwrap_or(0.0);
     let operations = of(|mount| Some(mount.operations));
     let (execute_ms, round_trip_ms) = (of(|m| m.execute_ms), of(|m| m.round_trip_ms));
     let mut evidence = vec![format!(
-        "{busiest}: {in_flight:.1} operations in flight, {} operations/s, {}",
+        "{name}: {in_flight:.1} operations in flight, {} operations/s, {}",
         unit::count(operations),
         unit::throughput(of(|mount| Some(mount.bytes)))
     )];
@@ -46,20 +102,16 @@ pub(crate) fn waits(
         false => "most of it in the queue of this client",
     };
     evidence.push(format!(
-        "{busiest}: an operation takes {execute_ms:.1} ms, {round_trip_ms:.1} ms between \
+        "{name}: an operation takes {execute_ms:.1} ms, {round_trip_ms:.1} ms between \
          transmission and reply: {place}"
     ));
     let again = of(|mount| Some(mount.retransmits));
     if again > SENT_AGAIN * operations {
         evidence.push(format!(
-            "{busiest}: {again:.1} requests a second are sent again: packets or the server are lost"
+            "{name}: {again:.1} requests a second are sent again: packets or the server are lost"
         ));
     }
-    let settle = vec![
-        "a recording of the server in the same time: are its devices at their end?".to_owned(),
-        "the network to it alone: `fathom net serve` there, `fathom net SERVER` here".to_owned(),
-    ];
-    Some((evidence, settle))
+    evidence
 }
 
 fn mean(
@@ -71,4 +123,53 @@ fn mean(
         value(m.nfs.iter().find(|mount| mount.name == name)?)
     });
     of_mount.mean()
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::diagnosis::Answer;
+
+    use super::*;
+    use crate::diagnose;
+    use crate::recording::{CpuShares, DiskMoment, WaitedMount};
+
+    /// A quiet host with one mount for which so many wait.
+    fn host(waiting: f64) -> Recording {
+        let moment = || Moment {
+            seconds: Some(1.0),
+            cpu: Some(CpuShares {
+                user: 0.02,
+                idle: 0.98,
+                ..CpuShares::default()
+            }),
+            io_pressure_some: Some(0.0),
+            disks: vec![DiskMoment {
+                name: "vda".to_owned(),
+                queue: Some(0.0),
+                util: Some(0.0),
+                ..DiskMoment::default()
+            }],
+            waited_mounts: vec![WaitedMount {
+                name: "/far".to_owned(),
+                waiting,
+            }],
+            ..Moment::default()
+        };
+        Recording {
+            moments: (0..12).map(|_| moment()).collect(),
+            ..Recording::default()
+        }
+    }
+
+    #[test]
+    fn idle_disks_say_nothing_while_work_waits_for_a_mount() {
+        let found = diagnose(&host(1.0), |_| None);
+        assert_eq!(found.answer, Answer::NotProven, "{found:#?}");
+        assert!(
+            found.evidence[0].starts_with("/far: 1.0 requests wait"),
+            "{found:#?}"
+        );
+        let quiet = diagnose(&host(0.1), |_| None);
+        assert_eq!(quiet.answer, Answer::No, "{quiet:#?}");
+    }
 }

@@ -77,6 +77,10 @@ pub struct Moment {
     pub out_of_order: Option<f64>,
     /// NFS mounts.
     pub nfs: Vec<NfsMoment>,
+    /// Other mounts that need a server or another process.
+    pub waited_mounts: Vec<WaitedMount>,
+    /// CPU quotas of control groups.
+    pub quotas: Vec<QuotaMoment>,
     /// Processes that did most.
     pub processes: Vec<DoerMoment>,
     /// Control groups that did most.
@@ -308,10 +312,30 @@ pub struct NfsMoment {
     pub retransmits: f64,
 }
 
+/// A mount that needs a server or another process, and of which nothing but this is
+/// known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WaitedMount {
+    /// Where it is mounted.
+    pub name: String,
+    /// Requests or tasks that waited for its answer at the end of the interval.
+    pub waiting: f64,
+}
+
+/// The CPU quota of a control group in one interval.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QuotaMoment {
+    /// Path of the group.
+    pub name: String,
+    /// Share of its periods in which the quota held it back, 0 to 1.
+    pub held_back: f64,
+}
+
 /// A process or control group in one interval.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DoerMoment {
-    /// Number and command of a process, path of a group.
+    /// Number and command of a process, that of a thread of the kernel in brackets;
+    /// path of a group.
     pub name: String,
     /// Bytes per second that it caused devices to read.
     pub read_bytes: f64,
@@ -327,6 +351,11 @@ pub struct DoerMoment {
 }
 
 impl DoerMoment {
+    /// Whether it is a thread of the kernel, as `ps` shows one.
+    pub(crate) fn is_of_the_kernel(&self) -> bool {
+        self.name.ends_with(']')
+    }
+
     /// Bytes read and written per second.
     pub fn bytes(&self) -> f64 {
         self.read_bytes + self.write_bytes

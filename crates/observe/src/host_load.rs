@@ -147,8 +147,9 @@ fn quota(sys: &Sysroot, mounts: &[Mount]) -> Option<QuotaUse> {
     None
 }
 
-/// `cpu.stat`: `throttled_usec` in version 2, `throttled_time` (ns) in 1.
-fn parse_quota(text: &str, group: String) -> Option<QuotaUse> {
+/// The use of a quota by the `cpu.stat` of its group: `throttled_usec` in version 2,
+/// `throttled_time` (ns) in 1. `None` where the group has none.
+pub fn parse_quota(text: &str, group: String) -> Option<QuotaUse> {
     let value = |name: &str| -> Option<u64> {
         let mut lines = text.lines().filter_map(|l| l.strip_prefix(name));
         lines.find_map(|rest| rest.strip_prefix(' ')?.trim().parse().ok())

@@ -78,7 +78,7 @@ pub use drop_cache::{DropReport, drop_page_cache, drop_page_cache_of_files};
 pub use error::Error;
 pub use fathom_deadline::{Mount, parse_mountinfo};
 pub use host::host_fingerprint;
-pub use host_load::HostWatch;
+pub use host_load::{HostWatch, parse_quota};
 pub use io_limit::{GroupLimit, GroupLimitError, LimitLine};
 pub use kept_file::KeptFile;
 pub use memory::{available_memory_bytes, parse_meminfo};

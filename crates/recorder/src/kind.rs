@@ -270,9 +270,19 @@ fields! {
 
 fields! {
     /// A mount that needs a server or another process: whether it did not answer
-    /// within 2 s when it was asked last.
+    /// within 2 s when it was asked last, and how many requests or tasks wait for
+    /// its answer now, where nothing else counts them.
     mount {
         Gauge SILENT "silent",
+        Gauge WAITING "waiting",
+    }
+}
+
+fields! {
+    /// The CPU quota of a control group that has one: `cpu.stat`.
+    quota {
+        Counter PERIODS "periods",
+        Counter HELD_BACK "held_back_periods",
     }
 }
 
@@ -315,11 +325,13 @@ pub enum Kind {
     Bus,
     /// A mount that needs a server or another process.
     Mount,
+    /// The CPU quota of a control group.
+    Quota,
 }
 
 impl Kind {
     /// All kinds, in the order in which a moment holds them.
-    pub const ALL: [Kind; 18] = [
+    pub const ALL: [Kind; 19] = [
         Kind::Host,
         Kind::Cpu,
         Kind::Memory,
@@ -338,6 +350,7 @@ impl Kind {
         Kind::Smart,
         Kind::Bus,
         Kind::Mount,
+        Kind::Quota,
     ];
 
     /// Its name in files and exports.
@@ -361,6 +374,7 @@ impl Kind {
             Kind::Smart => "smart",
             Kind::Bus => "bus",
             Kind::Mount => "mount",
+            Kind::Quota => "quota",
         }
     }
 
@@ -385,6 +399,7 @@ impl Kind {
             Kind::Smart => smart::FIELDS,
             Kind::Bus => bus::FIELDS,
             Kind::Mount => mount::FIELDS,
+            Kind::Quota => quota::FIELDS,
         }
     }
 

@@ -2,12 +2,14 @@
 
 use fathom_diagnose::recording::{
     BusiestCpu, CpuShares, DiskMoment, DoerMoment, LinkMoment, MemoryMoment, Moment, NfsMoment,
-    RecordedHost,
+    QuotaMoment, RecordedHost, WaitedMount,
 };
 
 use crate::frame::{Frame, HostFacts};
 use crate::growth::{Change, Growth};
-use crate::kind::{Kind, cpu, disk, group, host, link, memory, mount, nfs, pressure, process, tcp};
+use crate::kind::{
+    Kind, cpu, disk, group, host, link, memory, mount, nfs, pressure, process, quota, tcp,
+};
 
 /// A moment of this length or shorter tells nothing.
 pub(crate) const SHORTEST_SECONDS: f64 = 0.01;
@@ -68,12 +70,19 @@ fn add(moment: &mut Moment, change: &Change) {
         Kind::Process => moment.processes.push(of_process(change)),
         Kind::Group => moment.groups.push(of_group(change)),
         Kind::Mount => {
+            let name = || change.name.to_string();
             let silent = change.value(mount::SILENT) == Some(1);
+            moment.silent.extend(silent.then(name));
+            let waiting = change.value(mount::WAITING);
             moment
-                .silent
-                .extend(silent.then(|| change.name.to_string()));
+                .waited_mounts
+                .extend(waiting.map(|count| WaitedMount {
+                    name: name(),
+                    waiting: count as f64,
+                }));
         }
         _ if change.seconds <= 0.0 => {}
+        Kind::Quota => moment.quotas.extend(of_quota(change)),
         Kind::Host => {
             let gauge = |place| change.value(place).map(|value| value as f64);
             // Whoever looks runs as well, which is one of few on a small host.
@@ -242,6 +251,15 @@ fn of_group(change: &Change) -> DoerMoment {
             .value(group::LIMIT_USED)
             .map(|used| used as f64 / 1000.0),
     }
+}
+
+/// Nothing while no period has ended.
+fn of_quota(change: &Change) -> Option<QuotaMoment> {
+    let periods = change.value(quota::PERIODS).filter(|count| *count > 0)?;
+    Some(QuotaMoment {
+        name: change.name.to_string(),
+        held_back: (change.grown(quota::HELD_BACK) / periods as f64).min(1.0),
+    })
 }
 
 /// The host as the diagnosis names it.

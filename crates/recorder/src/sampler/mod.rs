@@ -12,10 +12,12 @@ mod health;
 mod layers;
 mod limits;
 mod links;
+mod mount_waiters;
 mod mounts;
 mod nfs;
 mod process_files;
 mod processes;
+mod quotas;
 mod raid;
 mod smart;
 mod system;
@@ -61,6 +63,7 @@ pub struct Sampler {
     links: links::Links,
     processes: processes::Processes,
     cgroups: cgroups::Cgroups,
+    quotas: quotas::Quotas,
     nfs: nfs::NfsMounts,
     filesystems: filesystems::Filesystems,
     mounts: mounts::Mounts,
@@ -82,6 +85,7 @@ impl Sampler {
             links: links::Links::open(sys),
             processes: processes::Processes::open(sys),
             cgroups: cgroups::Cgroups::default(),
+            quotas: quotas::Quotas::default(),
             nfs: nfs::NfsMounts::default(),
             filesystems: filesystems::Filesystems::default(),
             mounts: mounts::Mounts::open(sys),
@@ -115,6 +119,7 @@ impl Sampler {
         self.links.read(&mut reading);
         self.processes.read(&mut reading);
         self.cgroups.read(&mut reading);
+        self.quotas.read(&mut reading);
         self.nfs.read(&mut reading);
         self.filesystems.read(&mut reading);
         self.mounts.read(&mut reading);

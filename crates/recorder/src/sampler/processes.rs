@@ -276,7 +276,12 @@ impl Processes {
         let tracked = self.tracked.get_mut(&pid)?;
         if tracked.name.is_none() {
             let command = sys.text(format!("/proc/{pid}/comm")).unwrap_or_default();
-            tracked.name = Some(format!("{pid} {command}").into());
+            // As ps shows it: a thread of the kernel has no command line.
+            let own = std::fs::read(sys.locate(format!("/proc/{pid}/cmdline")));
+            tracked.name = Some(match own {
+                Ok(line) if line.is_empty() => format!("{pid} [{command}]").into(),
+                _ => format!("{pid} {command}").into(),
+            });
         }
         tracked.name.clone()
     }
