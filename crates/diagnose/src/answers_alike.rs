@@ -3,7 +3,9 @@
 //! The opposite of a plateau: where the moments with the higher rates show the
 //! same waits as those with the lower rates, nothing queued at the higher rate
 //! either, and the device has room at least up to there. It needs a load that
-//! changes; of one that is always the same nothing is learnt.
+//! changes; of one that is always the same nothing is learnt. Where the higher rates
+//! move no more bytes, only the blocks were smaller: a volume at its limit of bytes
+//! per second shows that, too.
 
 use fathom_model::unit;
 use fathom_rules::diagnosis::answers_alike::{
@@ -40,29 +42,58 @@ pub(crate) fn find(samples: &Samples<'_>) -> Option<Alike> {
     let active = samples
         .iter()
         .filter(|(disk, _)| disk.operations() >= LEAST_RATE);
-    let mut active: Vec<(f64, f64, f64)> = active
-        .filter_map(|(disk, seconds)| Some((disk.operations(), disk.mean_wait_ms()?, *seconds)))
+    let mut active: Vec<Active> = active
+        .filter_map(|(disk, seconds)| {
+            Some(Active {
+                rate: disk.operations(),
+                bytes: disk.bytes(),
+                wait_ms: disk.mean_wait_ms()?,
+                seconds: *seconds,
+            })
+        })
         .collect();
     if active.len() < LEAST_MOMENTS {
         return None;
     }
-    active.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (low, high) = active.split_at(active.len() / 2);
-    let means = |part: &[(f64, f64, f64)]| {
-        let rates: Series = part.iter().map(|(rate, _, s)| (*rate, *s)).collect();
-        // By operations and not by time.
-        let waits: Series = part
-            .iter()
-            .map(|(rate, wait, s)| (*wait, rate * s))
-            .collect();
-        Some((rates.mean()?, waits.mean()?))
-    };
-    let (low, high) = (means(low)?, means(high)?);
+    active.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    let (slow, fast) = active.split_at(active.len() / 2);
+    let (low, high) = (rate_and_wait(slow)?, rate_and_wait(fast)?);
     let more = high.0 >= LEAST_SPREAD * low.0;
     let same = high.1 <= SAME_WAIT * low.1 && low.1 <= SAME_WAIT * high.1;
-    let waits: Series = active.iter().map(|(_, wait, s)| (*wait, *s)).collect();
+    let waits: Series = active.iter().map(|a| (a.wait_ms, a.seconds)).collect();
     let even = waits.quantile(1.0 - OUTER_SHARE)? <= EVEN_WAITS * waits.quantile(OUTER_SHARE)?;
-    (more && same && even).then_some(Alike { low, high })
+    (more && same && even && moves_more(slow, fast)?).then_some(Alike { low, high })
+}
+
+/// A moment in which operations ended.
+#[derive(Debug, Clone, Copy)]
+struct Active {
+    /// Operations per second.
+    rate: f64,
+    /// Bytes per second; 0 where the recording holds none.
+    bytes: f64,
+    wait_ms: f64,
+    seconds: f64,
+}
+
+fn rate_and_wait(part: &[Active]) -> Option<(f64, f64)> {
+    let rates: Series = part.iter().map(|a| (a.rate, a.seconds)).collect();
+    // By operations and not by time.
+    let waits: Series = part
+        .iter()
+        .map(|a| (a.wait_ms, a.rate * a.seconds))
+        .collect();
+    Some((rates.mean()?, waits.mean()?))
+}
+
+/// Whether the higher rates move more bytes, too, where bytes are known.
+fn moves_more(slow: &[Active], fast: &[Active]) -> Option<bool> {
+    let bytes = |part: &[Active]| {
+        let bytes: Series = part.iter().map(|a| (a.bytes, a.seconds)).collect();
+        bytes.mean()
+    };
+    let (slow, fast) = (bytes(slow)?, bytes(fast)?);
+    Some(slow == 0.0 || fast >= LEAST_SPREAD * slow)
 }
 
 #[cfg(test)]
@@ -90,6 +121,30 @@ mod tests {
         let alike = seen(|load| (100.0 * load, 0.5 + 0.01 * load)).expect("room");
         assert_eq!((alike.low.0, alike.high.0), (150.0, 350.0));
         assert!(alike.high.1 < 0.55, "{alike:?}");
+    }
+
+    #[test]
+    fn smaller_blocks_at_the_same_bytes_per_second_show_none() {
+        let mut moments: Vec<DiskMoment> = (0..12)
+            .map(|second| {
+                let rate = 100.0 * f64::from(second % 4 + 1);
+                DiskMoment {
+                    writes: rate,
+                    write_bytes: 37e6,
+                    read_wait_ms: Some(0.0),
+                    write_wait_ms: Some(9.0),
+                    ..DiskMoment::default()
+                }
+            })
+            .collect();
+        assert_eq!(
+            find(&moments.iter().map(|disk| (disk, 1.0)).collect()),
+            None
+        );
+        for disk in &mut moments {
+            disk.write_bytes = 65_536.0 * disk.writes;
+        }
+        assert!(find(&moments.iter().map(|disk| (disk, 1.0)).collect()).is_some());
     }
 
     #[test]

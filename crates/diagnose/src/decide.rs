@@ -32,6 +32,7 @@ use crate::network_mounts;
 use crate::overload::{self, Overload};
 use crate::plateau::{self, Plateau};
 use crate::recording::{Moment, Recording};
+use crate::stalled;
 use crate::util_says;
 use crate::who;
 
@@ -170,20 +171,30 @@ impl<'a> Facts<'a> {
             return not_proven(evidence, settle);
         }
         if let Some(mut evidence) = self.one_by_one() {
+            let answer = match self.slow_flushes() {
+                Some(line) => {
+                    evidence.insert(0, line);
+                    Answer::Yes
+                }
+                None => Answer::No,
+            };
             evidence.extend(self.cpu_line());
-            return (Answer::No, Shortage::OneByOne, evidence, vec![]);
+            return (answer, Shortage::OneByOne, evidence, vec![]);
         }
         let alike = || self.alike.clone();
         if let Some(line) = self.room().or_else(alike).or_else(|| self.little()) {
             let lock = held_back::by_locks(self.recording);
-            let shortage = match lock {
-                Some(_) => Shortage::Lock,
-                None => Shortage::Nothing,
+            let quota = held_back::by_a_quota(self.recording);
+            let (shortage, held) = match (lock, quota) {
+                (Some(lock), _) => (Shortage::Lock, Some(lock)),
+                (None, Some(quota)) => (Shortage::CpuQueue, Some(quota)),
+                (None, None) => (Shortage::Nothing, None),
             };
-            let evidence = lock.into_iter().chain([line]).chain(self.cpu_line());
+            let evidence = held.into_iter().chain([line]).chain(self.cpu_line());
             return (Answer::No, shortage, evidence.collect(), vec![]);
         }
         let mut evidence: Vec<String> = self.disk_line().into_iter().collect();
+        evidence.extend(held_back::by_a_quota(self.recording));
         evidence.extend(self.cpu_line());
         if evidence.is_empty() {
             evidence.push(self.what_is_missing().to_owned());
@@ -258,7 +269,9 @@ impl<'a> Facts<'a> {
         if let Some(stalled) = plateau.and_then(|plateau| self.stalled_at(plateau)) {
             return stalled >= HALF;
         }
-        self.waited.is_some_and(|(share, _)| share >= IO_WAIT)
+        // Where it is overloaded, that is part of the proof.
+        self.overload.is_some()
+            || self.waited.is_some_and(|(share, _)| share >= IO_WAIT)
             || load::series(self.recording, |m| m.blocked).share_from(1.0) >= LASTING
     }
 
@@ -268,7 +281,9 @@ impl<'a> Facts<'a> {
         let name = &self.disk?.name;
         let stalled = load::series(self.recording, |m| {
             let disk = m.disks.iter().find(|disk| disk.name == *name)?;
-            m.io_pressure_some.filter(|_| plateau.holds(disk))
+            let stalled = m.io_pressure_some?;
+            let reads = stalled::by_reads(m, disk).unwrap_or(0.0);
+            plateau.holds(disk).then_some(stalled.max(reads))
         });
         stalled.mean()
     }

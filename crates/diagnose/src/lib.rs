@@ -30,6 +30,7 @@ mod series;
 mod silent_mounts;
 mod slow_operations;
 mod stack;
+mod stalled;
 mod unseen_stall;
 mod use_table;
 mod util_says;

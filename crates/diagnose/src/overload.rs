@@ -16,6 +16,7 @@ use crate::load::{self, Samples};
 use crate::network_mounts;
 use crate::recording::{DiskMoment, Moment, Recording};
 use crate::series::Series;
+use crate::stalled;
 
 /// What a device shows that is overloaded.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +46,7 @@ pub(crate) fn find(recording: &Recording, name: &str, samples: &Samples<'_>) -> 
     if count < LEAST_SAMPLES || rates.seconds() < LASTING * all {
         return None;
     }
-    let stalled = stalled(recording, name).filter(|share| *share >= HALF)?;
+    let stalled = waited(recording, name).filter(|share| *share >= HALF)?;
     let (operations, queue) = (rates.mean()?, of(DiskMoment::in_flight).mean()?);
     if waited_for_elsewhere(recording, name, queue) {
         return None;
@@ -93,15 +94,11 @@ fn waited_for_elsewhere(recording: &Recording, name: &str, queue: f64) -> bool {
 }
 
 /// Share of the time for which work waited for I/O while operations took long.
-fn stalled(recording: &Recording, name: &str) -> Option<f64> {
-    let cpus = recording.host.cpus.map(f64::from);
+fn waited(recording: &Recording, name: &str) -> Option<f64> {
     let waits = load::series(recording, |moment| {
         let disk = moment.disks.iter().find(|disk| disk.name == *name)?;
-        let iowait = moment.cpu.zip(cpus);
-        // One task that waits all the time is idle time of one CPU.
-        let by_cpu = iowait.map(|(cpu, cpus)| (cpu.iowait * cpus).min(1.0));
-        let stalled = moment.io_pressure_some.or(by_cpu)?;
-        is_long(disk).then_some(stalled)
+        let share = stalled::share(moment, disk, recording.host.cpus)?;
+        is_long(disk).then_some(share)
     });
     waits.mean()
 }
@@ -111,7 +108,7 @@ mod tests {
     use fathom_model::diagnosis::{Answer, Shortage};
 
     use super::*;
-    use crate::recording::{CpuShares, RecordedHost};
+    use crate::recording::{CpuShares, DoerMoment, RecordedHost};
     use crate::{Ceiling, diagnose};
 
     /// A quarter of an hour, in samples of ten seconds, of a device with so many
@@ -165,6 +162,26 @@ mod tests {
             let found = diagnose(&steady(18.0, 111.0, pressure, iowait), |_| None);
             assert_ne!(found.answer, Answer::Yes, "{found:#?}");
         }
+    }
+
+    #[test]
+    fn reads_of_programs_are_waited_for_whatever_the_host_shows() {
+        let by = |reader: &str| {
+            let mut recording = steady(18.0, 111.0, Some(0.0), 0.0);
+            for moment in &mut recording.moments {
+                let read_bytes = moment.disks[0].read_bytes;
+                moment.processes = vec![DoerMoment {
+                    name: reader.to_owned(),
+                    read_bytes,
+                    ..DoerMoment::default()
+                }];
+            }
+            diagnose(&recording, |_| None).answer
+        };
+        // Asynchronous I/O beside niced programs: neither stalls nor idle CPUs show.
+        assert_eq!(by("812 postgres"), Answer::Yes);
+        // A check of an array, which nobody waits for.
+        assert_ne!(by("77 [md0_resync]"), Answer::Yes);
     }
 
     #[test]

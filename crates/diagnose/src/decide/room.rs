@@ -6,10 +6,12 @@ use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::room::{
     ALWAYS_ONE, ONE_IN_FLIGHT, QUIET_QUEUE, SLOWER, THRESHOLD as ROOM, USED_QUEUE,
 };
+use fathom_rules::diagnosis::slow_flush::{SHARE_OF_TIME, THRESHOLD as SLOW_FLUSH_MS};
 
 use super::{Facts, HALF, IO_WAIT, LASTING, per_second, three};
 use crate::load;
-use crate::recording::DiskMoment;
+use crate::recording::{DiskMoment, Moment};
+use crate::stalled;
 
 impl Facts<'_> {
     /// The volume has room, as its ceiling shows.
@@ -150,6 +152,35 @@ impl Facts<'_> {
                     three(disk.wait_ms.unwrap_or(0.0))
                 ),
             ]
+        })
+    }
+
+    /// What is made durable one by one waits for flushes that take long: programs cannot
+    /// ask for several at once there, and quicker storage would help.
+    pub(super) fn slow_flushes(&self) -> Option<String> {
+        let name = &self.disk?.name;
+        let of_disk = |m: &Moment| m.disks.iter().position(|disk| disk.name == *name);
+        let in_flight = load::series(self.recording, |m| {
+            let [flushes, _] = m.disks[of_disk(m)?].others();
+            Some(flushes.in_flight())
+        });
+        let rate = load::series(self.recording, |m| {
+            let [flushes, _] = m.disks[of_disk(m)?].others();
+            Some(flushes.rate)
+        });
+        let stalled = load::series(self.recording, |m| {
+            stalled::share(m, &m.disks[of_disk(m)?], self.recording.host.cpus)
+        });
+        let (in_flight, rate) = (in_flight.mean()?, rate.mean()?);
+        let each_ms = 1000.0 * in_flight / rate.max(f64::MIN_POSITIVE);
+        let waited_for = in_flight >= SHARE_OF_TIME && stalled.mean()? >= HALF;
+        (waited_for && each_ms >= SLOW_FLUSH_MS).then(|| {
+            format!(
+                "{name}: a flush takes {} ms, and one is in progress for {:.0} % of the time: what is \
+                 made durable waits for it",
+                three(each_ms),
+                100.0 * in_flight.min(1.0)
+            )
         })
     }
 }

@@ -113,6 +113,9 @@ fn meaning(diagnosis: &Diagnosis) -> &'static str {
         (Answer::Yes, Shortage::HungDevice) => {
             "the storage is the bottleneck: a device has operations and completes none"
         }
+        (Answer::Yes, Shortage::OneByOne) => {
+            "the storage is the bottleneck: writes wait one by one until they are durable"
+        }
         (Answer::Yes, _) => "the storage is the bottleneck: the device gives no more",
         (_, Shortage::CpuQueue) => "the storage is not the bottleneck; CPUs are",
         (_, Shortage::Hypervisor) => "the storage is not the bottleneck; the hypervisor's CPUs are",
