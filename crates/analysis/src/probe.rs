@@ -208,8 +208,13 @@ fn is_answered_otherwise(schedule: &Schedule, spec: &ScheduledTrial, ran: &[u32]
 fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
     let trial = Trial::new(record, host);
     let workload = &record.spec.workload;
+    // More requests that write would leave another store behind.
+    let writes = workload
+        .requests()
+        .is_some_and(|requests| !requests.only_reads());
     // At depth 1 the latency sets the rate, and another rule says so.
-    if !depth_matters(&trial)
+    if writes
+        || !depth_matters(&trial)
         || trial.total_depth() < 2
         || trial.duration_ns < LEAST_ROW_NS
         || workload.verify.is_some()

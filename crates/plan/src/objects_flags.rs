@@ -192,7 +192,6 @@ impl ObjectsFlags {
                 ceiling: zero(),
                 until_quiet: Some(Located::new(Switch(false))),
             })),
-            probe: Some(Located::new(Switch(false))),
             ..Plan::build("objects", vec![keys])
         };
         Plan::checked(plan, source, Spelling::Flags, problems)
