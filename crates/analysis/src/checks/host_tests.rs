@@ -97,11 +97,34 @@ fn stolen_time_is_graded() {
     let stolen = |per_second: u64| match per_second {
         0 => RecordBuilder::reads(),
         1 => RecordBuilder::reads().edit(|t| steal(t, 200_000_000)),
-        _ => RecordBuilder::reads().edit(|t| steal(t, 1_000_000_000)),
+        _ => RecordBuilder::reads().edit(|t| steal(t, 3_000_000_000)),
     };
     assert_eq!(stolen(0).status("V37"), Some(Pass));
     assert_eq!(stolen(1).status("V37"), Some(Caveat));
     assert_eq!(stolen(2).status("V37"), Some(Invalid));
+}
+
+#[test]
+fn what_is_stolen_from_a_light_generator_is_a_caveat_up_to_a_fifth() {
+    let stolen = |share: f64, ceiling_times: f64| {
+        let record = RecordBuilder::reads().with_end(|end| {
+            if let Some(ceiling) = &mut end.ceiling {
+                ceiling.ops_per_second *= ceiling_times;
+            }
+        });
+        record.edit_with(move |t| {
+            for observation in &mut t.observations {
+                if let Some(cpu) = &mut observation.cpu {
+                    let others = [cpu.user_ns, cpu.system_ns, cpu.interrupt_ns, cpu.idle_ns];
+                    let rest: u64 = others.iter().sum::<u64>() + cpu.iowait_ns;
+                    cpu.steal_ns = (rest as f64 * share / (1.0 - share)) as u64;
+                }
+            }
+        })
+    };
+    assert_eq!(stolen(0.09, 100.0).status("V37"), Some(Caveat));
+    assert_eq!(stolen(0.30, 100.0).status("V37"), Some(Invalid));
+    assert_eq!(stolen(0.09, 0.01).status("V37"), Some(Invalid));
 }
 
 fn steal(trial: &mut fathom_model::TrialRecord, nanoseconds: u64) {

@@ -15,6 +15,7 @@ mod durability;
 pub(crate) mod evidence;
 mod files;
 mod first_pass;
+mod frequent_pauses;
 mod generator;
 mod generator_cpu;
 mod host;

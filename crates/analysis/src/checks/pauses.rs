@@ -15,6 +15,7 @@ use fathom_rules::{Rule, check};
 use fathom_stats::median::median;
 
 use super::Facts;
+use super::frequent_pauses;
 use super::stall::{longest_ns, own_stops};
 use crate::outcome::Outcome;
 use crate::trial::{Second, Trial, add, data_kinds};
@@ -28,13 +29,20 @@ pub(super) fn recurring(facts: &Facts<'_>) -> Option<Outcome> {
         .measured()
         .filter_map(|s| measured(trial, s))
         .collect();
-    let pauses = pauses(trial, &seconds);
+    let own = OwnStops::of(trial);
+    let rare = pauses(&own, &seconds);
+    let pauses = match rare.len() < LEAST_PAUSES {
+        true => frequent_pauses::lengths_ns(trial, |second| {
+            measured(trial, second).is_some_and(|second| own.touch(&second))
+        }),
+        false => rare,
+    };
     if pauses.len() < LEAST_PAUSES {
         let evidence = format!("{} in which everything waited", counted(pauses.len()));
         let passed = FindingStatus::Pass;
         return Some(Outcome::decided(RULE, passed, 0.0, RULE.caveat, evidence));
     }
-    let paused_ns = add(pauses.iter().map(|pause| pause.length_ns));
+    let paused_ns = add(pauses.iter().copied());
     let share = paused_ns as f64 / trial.duration_ns as f64;
     let apart_ns = trial.duration_ns / pauses.len() as u64;
     let between_ns = trial.duration_ns.saturating_sub(paused_ns).max(1);
@@ -70,10 +78,6 @@ impl Measured {
     fn ops_per_second(&self) -> f64 {
         self.ops as f64 * 1e9 / self.duration_ns as f64
     }
-}
-
-struct Pause {
-    length_ns: u64,
 }
 
 fn measured(trial: &Trial<'_>, second: &Second<'_>) -> Option<Measured> {
@@ -116,17 +120,28 @@ impl Usual {
     }
 }
 
-fn pauses(trial: &Trial<'_>, seconds: &[Measured]) -> Vec<Pause> {
-    let own = own_stops(trial);
-    let is_own = |second: &Measured| {
+/// When fathom itself stood still.
+struct OwnStops(Vec<(u64, u64)>);
+
+impl OwnStops {
+    fn of(trial: &Trial<'_>) -> OwnStops {
+        OwnStops(own_stops(trial))
+    }
+
+    /// Whether one may be what held operations of a second up.
+    fn touch(&self, second: &Measured) -> bool {
         let until_ns = second.start_ns.saturating_add(second.duration_ns);
         let from_ns = until_ns.saturating_sub(second.duration_ns.max(second.longest_ns));
-        own.iter()
-            .any(|(from, to)| from_ns < *to && until_ns > *from)
-    };
+        let mut stops = self.0.iter();
+        stops.any(|(from, to)| from_ns < *to && until_ns > *from)
+    }
+}
+
+/// Lengths in nanoseconds.
+fn pauses(own: &OwnStops, seconds: &[Measured]) -> Vec<u64> {
     let pause = |(at, second): (usize, &Measured)| {
         let length_ns = second.longest_ns;
-        if (length_ns as f64) < LEAST_PAUSE_MS * 1e6 || is_own(second) {
+        if (length_ns as f64) < LEAST_PAUSE_MS * 1e6 || own.touch(second) {
             return None;
         }
         let usual = Usual::around(seconds, at).filter(|usual| usual.ops_per_second > 0.0)?;
@@ -134,7 +149,7 @@ fn pauses(trial: &Trial<'_>, seconds: &[Measured]) -> Vec<Pause> {
         let before = at.checked_sub(1).map(|at| usual.lost_ns(&seconds[at]));
         let lost_ns = usual.lost_ns(second) + before.unwrap_or(0.0).max(0.0);
         let held_up = length_ns as f64 >= TIMES_USUAL * usual.longest_ns;
-        (held_up && lost_ns >= LOST_PART * length_ns as f64).then_some(Pause { length_ns })
+        (held_up && lost_ns >= LOST_PART * length_ns as f64).then_some(length_ns)
     };
     seconds.iter().enumerate().filter_map(pause).collect()
 }
