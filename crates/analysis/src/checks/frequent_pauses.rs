@@ -22,7 +22,7 @@ pub(super) fn lengths_ns(trial: &Trial<'_>, left_out: impl Fn(&Second<'_>) -> bo
     let mut lengths = Vec::new();
     let (mut with_slow, mut odd) = (0.0, 0.0);
     for second in trial.measured().filter(|second| !left_out(second)) {
-        let (count, sum_ns) = slow_of(&second, slow_from_ns);
+        let (count, sum_ns) = slow_of(second, slow_from_ns);
         if count == 0 {
             continue;
         }
