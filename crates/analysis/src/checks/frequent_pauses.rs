@@ -93,7 +93,10 @@ mod tests {
         let record = RecordBuilder::reads().edit_with(slow(often, 520));
         let finding = record.finding("V47").unwrap();
         assert_eq!(finding.status, Caveat, "{finding:?}");
-        assert!(finding.evidence.contains("45 pauses of 519 ms"), "{finding:?}");
+        assert!(
+            finding.evidence.contains("45 pauses of 519 ms"),
+            "{finding:?}"
+        );
     }
 
     #[test]

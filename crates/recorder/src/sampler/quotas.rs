@@ -109,14 +109,11 @@ fn walk(
     if depth > 0 && is_quota(&limit) {
         found.push((group.display().to_string(), folder.clone()));
     }
-    let Ok(entries) = std::fs::read_dir(at.sys.locate(&folder)) else {
-        return;
-    };
-    let children = entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    // Beside its files, only the groups in a group have processes.
+    let is_group = |name: &String| at.sys.exists(folder.join(name).join("cgroup.procs"));
+    let children = at.sys.names(&folder).into_iter().filter(is_group);
     for child in children.take(MOST_GROUPS) {
-        walk(at, &group.join(child.file_name()), depth + 1, asked, found);
+        walk(at, &group.join(child), depth + 1, asked, found);
     }
 }
 
@@ -161,8 +158,10 @@ mod tests {
             &[
                 ("cg/cpu/app/cpu.cfs_quota_us", "20000\n"),
                 ("cg/cpu/app/cpu.stat", stat),
+                ("cg/cpu/app/cgroup.procs", "7\n"),
                 ("cg/cpu/free/cpu.cfs_quota_us", "-1\n"),
                 ("cg/cpu/free/cpu.stat", stat),
+                ("cg/cpu/free/cgroup.procs", "8\n"),
             ],
         );
         assert_eq!(first, [("app".to_owned(), vec![100, 93])]);
@@ -170,6 +169,8 @@ mod tests {
             "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw",
             &[
                 ("sys/fs/cgroup/pod/cpu.max", "max 100000\n"),
+                ("sys/fs/cgroup/pod/cgroup.procs", ""),
+                ("sys/fs/cgroup/pod/one/cgroup.procs", "9\n"),
                 ("sys/fs/cgroup/pod/one/cpu.max", "50000 100000\n"),
                 (
                     "sys/fs/cgroup/pod/one/cpu.stat",
