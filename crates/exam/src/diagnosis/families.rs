@@ -10,7 +10,7 @@ use fathom_model::diagnosis::{Answer, Shortage};
 use fathom_model::rng::{Rng, derive_seed};
 
 use super::case::{CaseStorage, DiagnosisCase, Setting, TARGET, Truth};
-use super::figures::{SIZE, cores, pick, setting};
+use super::figures::{SIZE, cores, flush_us, of_commits, pick, setting};
 use super::programs;
 
 type Draw = fn(&mut Rng) -> (String, Setting, Truth);
@@ -284,14 +284,14 @@ fn swapping(rng: &mut Rng) -> (String, Setting, Truth) {
 }
 
 fn fsync_bound(rng: &mut Rng) -> (String, Setting, Truth) {
-    let latency_us = pick(rng, 2000, 9000);
+    let latency_us = flush_us(rng, 2000, 9000);
     let mut io = changing(rng, Operation::WriteAndSync, 4096);
     io.active = vec![1];
     let model = format!("ideal?latency_us={latency_us},parallel=32,{SIZE}");
     (
         format!("{latency_us} µs for each write and each flush"),
         setting(drive(model, 0.0), vec![Application::BlockIo(io)]),
-        Truth::of(Answer::No, &[Shortage::OneByOne]),
+        of_commits(latency_us),
     )
 }
 

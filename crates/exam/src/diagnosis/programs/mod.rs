@@ -5,7 +5,7 @@ use fathom_model::diagnosis::{Answer, Shortage};
 use fathom_model::rng::Rng;
 
 use super::case::{CaseStorage, Setting, TARGET, Truth};
-use super::figures::{SIZE, cores, pick, setting};
+use super::figures::{SIZE, cores, flush_us, of_commits, pick, setting};
 
 /// A program of Python, with an argument.
 fn python(text: &str, argument: u64) -> Application {
@@ -35,26 +35,32 @@ fn of_latency(latency_us: u64) -> CaseStorage {
     CaseStorage::Volume { model }
 }
 
-fn one_by_one(latency_us: u64, program: Application) -> (String, Setting, Truth) {
+fn one_by_one(latency_us: u64, program: Application, truth: Truth) -> (String, Setting, Truth) {
     (
         format!("{latency_us} µs for each operation"),
         setting(of_latency(latency_us), vec![program]),
-        Truth::of(Answer::No, &[Shortage::OneByOne]),
+        truth,
     )
 }
 
 /// Each commit waits for the one before.
 pub(super) fn database_that_commits(rng: &mut Rng) -> (String, Setting, Truth) {
-    one_by_one(pick(rng, 2000, 7000), python(include_str!("commits.py"), 1))
+    let latency_us = flush_us(rng, 2000, 7000);
+    let program = python(include_str!("commits.py"), 1);
+    one_by_one(latency_us, program, of_commits(latency_us))
 }
 
 pub(super) fn mail_spool(rng: &mut Rng) -> (String, Setting, Truth) {
-    one_by_one(pick(rng, 2000, 7000), python(include_str!("spool.py"), 1))
+    let latency_us = flush_us(rng, 2000, 7000);
+    let program = python(include_str!("spool.py"), 1);
+    one_by_one(latency_us, program, of_commits(latency_us))
 }
 
 /// One file after the other is read.
 pub(super) fn archive_of_small_files(rng: &mut Rng) -> (String, Setting, Truth) {
-    one_by_one(pick(rng, 3000, 8000), shell(include_str!("archive.sh"), 1))
+    let truth = Truth::of(Answer::No, &[Shortage::OneByOne]);
+    let program = shell(include_str!("archive.sh"), 1);
+    one_by_one(pick(rng, 3000, 8000), program, truth)
 }
 
 /// Storage has no part in it: everything is in memory.
