@@ -210,3 +210,36 @@ fn a_flush_is_in_flight_once() {
     let queue = found.disks[0].queue.expect("it was recorded");
     assert!((0.95..1.05).contains(&queue), "{queue}");
 }
+
+#[test]
+fn commits_behind_slow_flushes_are_the_storages() {
+    // Pressure stall holds the half of it, as of a flush of a device.
+    let committing = |flush_ms: f64, stalled: f64| {
+        let mut recording = seconds(|_| {
+            let mut disks = disk(0.0, 0.0);
+            let flushes = 600.0 / flush_ms;
+            disks[0].writes = 2.0 * flushes;
+            disks[0].write_wait_ms = Some(flush_ms / 2.0);
+            disks[0].queue = Some(1.6);
+            disks[0].flushes = flushes;
+            disks[0].flush_wait_ms = Some(flush_ms);
+            Moment {
+                disks,
+                io_pressure_some: Some(stalled / 2.0),
+                ..Moment::default()
+            }
+        });
+        recording.host.cpus = Some(2);
+        for moment in &mut recording.moments {
+            moment.cpu = Some(CpuShares {
+                iowait: stalled / 2.0,
+                idle: 1.0 - stalled / 2.0,
+                ..CpuShares::default()
+            });
+        }
+        recording
+    };
+    said(&committing(9.0, 0.98), Answer::Yes, Shortage::OneByOne);
+    said(&committing(2.0, 0.98), Answer::No, Shortage::OneByOne);
+    said(&committing(9.0, 0.3), Answer::No, Shortage::OneByOne);
+}

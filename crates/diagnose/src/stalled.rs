@@ -13,14 +13,30 @@ use crate::recording::{DiskMoment, DoerMoment, Moment};
 /// Share of a moment in which work waited, 0 to 1, by what was recorded of the host and
 /// of this device; `None` where nothing tells.
 pub(crate) fn share(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> Option<f64> {
-    let iowait = moment.cpu.zip(cpus);
-    // One task that waits all the time is idle time of one CPU.
-    let by_cpu = || iowait.map(|(cpu, cpus)| (cpu.iowait * f64::from(cpus)).min(1.0));
-    let of_host = moment.io_pressure_some.or_else(by_cpu);
-    let by_reads = by_reads(moment, disk);
-    match (of_host, by_reads) {
-        (Some(host), Some(reads)) => Some(host.max(reads)),
-        (host, reads) => host.or(reads),
+    // Several tasks that wait at once are idle time of several CPUs: pressure stall, which
+    // counts them once, says more.
+    let of_host = moment.io_pressure_some.or_else(|| of_cpus(moment, cpus));
+    larger(of_host, by_reads(moment, disk))
+}
+
+/// As [`share`], where hardly more than one operation is in flight, and so hardly more
+/// than one task waits. Kernels count the wait for a flush of a device as waiting CPUs
+/// and not always as pressure stall.
+pub(crate) fn share_of_one(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> Option<f64> {
+    larger(share(moment, disk, cpus), of_cpus(moment, cpus))
+}
+
+/// Idle time with a waiting task, where one task that waits all the time is idle time of
+/// one CPU.
+fn of_cpus(moment: &Moment, cpus: Option<u32>) -> Option<f64> {
+    let (cpu, cpus) = moment.cpu.zip(cpus)?;
+    Some((cpu.iowait * f64::from(cpus)).min(1.0))
+}
+
+fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        _ => a.or(b),
     }
 }
 
