@@ -438,6 +438,10 @@ mod tests {
     fn no_system_that_is_not_disk_bound_may_be_answered_with_yes() {
         for number in 0..64 {
             let case = draw(3, number, "").expect("a case");
+            // Commits one by one are the storage's where its flushes are slow.
+            if case.truth.limiters == [Shortage::OneByOne] {
+                continue;
+            }
             let storage = [Shortage::Disk, Shortage::VolumeCap];
             let of_storage = case.truth.limiters.iter().all(|l| storage.contains(l));
             assert_eq!(

@@ -14,6 +14,7 @@ use fathom_deadline::Mount;
 use fathom_observe::{Sysroot, parse_mountinfo};
 
 use super::Reading;
+use super::process_files::parse_stat;
 
 /// Type of the file system, and how functions begin in which a task sleeps that waits
 /// for its answer.
@@ -105,7 +106,11 @@ impl MountWaiters {
         let mut possible = self.mounts.iter().filter(|mount| sleeps(mount.kind));
         let first = possible.next()?;
         // A thread of the kernel stands for a device, which is counted itself.
-        sys.text(format!("/proc/{pid}/cmdline"))?;
+        let stat = sys.text(format!("/proc/{pid}/stat"))?;
+        let (counters, _) = parse_stat(&stat)?;
+        if counters.of_the_kernel {
+            return None;
+        }
         let found = match possible.next() {
             None => first,
             Some(_) => self.on_which(sys, pid).unwrap_or(first),
@@ -168,6 +173,9 @@ mod tests {
                           32 22 0:46 / /near rw - fuse.sshfs other:/ rw\n\
                           33 22 8:1 / / rw - ext4 /dev/sda1 rw\n";
 
+    const PROGRAM: &str = "7 (cp) S 1 7 7 0 -1 4194304 0 0 0 0 3 4 0 0 20 0 1 0 9 0 0";
+    const OF_THE_KERNEL: &str = "8 (loop0) S 2 0 0 0 -1 2129984 0 0 0 0 3 4 0 0 20 0 1 0 9 0 0";
+
     /// What waits in a tree with these files.
     fn waiting(mountinfo: &str, files: &[(&str, &str)]) -> Vec<(String, u64)> {
         let root = tempfile::tempdir().unwrap();
@@ -201,7 +209,7 @@ mod tests {
             ("sys/fs/fuse/connections/45/waiting", "3\n"),
             ("sys/fs/fuse/connections/46/waiting", "0\n"),
             ("proc/7/wchan", "request_wait_answer"),
-            ("proc/7/cmdline", "cp\0"),
+            ("proc/7/stat", PROGRAM),
         ];
         let expected = [("/far".to_owned(), 3), ("/near".to_owned(), 0)];
         assert_eq!(waiting(MOUNTS, &files), expected);
@@ -222,12 +230,11 @@ mod tests {
     fn sleeping_tasks_count_where_it_says_nothing() {
         let files = [
             ("proc/7/wchan", "request_wait_answer"),
-            ("proc/7/cmdline", "cp\0"),
+            ("proc/7/stat", PROGRAM),
             ("proc/8/wchan", "request_wait_answer"),
-            // A thread of the kernel.
-            ("proc/8/cmdline", ""),
+            ("proc/8/stat", OF_THE_KERNEL),
             ("proc/9/wchan", "poll_schedule_timeout"),
-            ("proc/9/cmdline", "sshd\0"),
+            ("proc/9/stat", PROGRAM),
         ];
         let expected = [("/far".to_owned(), 0), ("/near".to_owned(), 1)];
         assert_eq!(waiting(MOUNTS, &files), expected);
@@ -238,7 +245,7 @@ mod tests {
         let mountinfo = "33 22 8:1 / / rw - ext4 /dev/sda1 rw\n";
         let files = [
             ("proc/7/wchan", "request_wait_answer"),
-            ("proc/7/cmdline", "cp\0"),
+            ("proc/7/stat", PROGRAM),
         ];
         assert_eq!(waiting(mountinfo, &files), []);
     }

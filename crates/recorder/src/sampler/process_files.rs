@@ -20,7 +20,14 @@ pub(super) struct Counters {
     pub(super) write_bytes: Option<u64>,
     /// When it was started, in ticks since the host was.
     pub(super) started_ticks: u64,
+    /// It is a thread of the kernel. Its command line would say so as well, but reading
+    /// that waits for the memory map of the process, which one in a page fault on a dead
+    /// mount holds.
+    pub(super) of_the_kernel: bool,
 }
+
+/// `PF_KTHREAD` (include/linux/sched.h).
+const OF_THE_KERNEL: u64 = 0x0020_0000;
 
 /// The two files of a process.
 #[derive(Debug)]
@@ -56,7 +63,7 @@ impl ProcessFiles {
 }
 
 /// Commands may hold spaces and brackets: the last one ends the name.
-fn parse_stat(text: &str) -> Option<(Counters, String)> {
+pub(super) fn parse_stat(text: &str) -> Option<(Counters, String)> {
     let (before, after) = text.rsplit_once(')')?;
     let (_, command) = before.split_once('(')?;
     let fields: Vec<&str> = after.split_ascii_whitespace().collect();
@@ -66,6 +73,7 @@ fn parse_stat(text: &str) -> Option<(Counters, String)> {
         cpu_ticks: field(14)?.saturating_add(field(15)?),
         io_wait_ticks: field(42).unwrap_or(0),
         started_ticks: field(22)?,
+        of_the_kernel: field(9).is_some_and(|flags| flags & OF_THE_KERNEL != 0),
         ..Counters::default()
     };
     Some((counters, command.to_owned()))
@@ -84,6 +92,10 @@ mod tests {
         assert_eq!(command, "a (b) c");
         assert_eq!(counters.cpu_ticks, 14 + 15);
         assert_eq!((counters.io_wait_ticks, counters.started_ticks), (42, 22));
+        assert!(!counters.of_the_kernel);
+        fields[6] = "2129984".to_owned();
+        let text = format!("12 (kworker/0:1) {}", fields.join(" "));
+        assert!(parse_stat(&text).is_some_and(|(found, _)| found.of_the_kernel));
         assert_eq!(parse_stat("77 (x"), None);
         assert_eq!(parse_stat("77 (x) S 1"), None);
     }

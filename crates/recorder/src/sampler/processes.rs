@@ -276,11 +276,10 @@ impl Processes {
         let tracked = self.tracked.get_mut(&pid)?;
         if tracked.name.is_none() {
             let command = sys.text(format!("/proc/{pid}/comm")).unwrap_or_default();
-            // As ps shows it: a thread of the kernel has no command line.
-            let own = std::fs::read(sys.locate(format!("/proc/{pid}/cmdline")));
-            tracked.name = Some(match own {
-                Ok(line) if line.is_empty() => format!("{pid} [{command}]").into(),
-                _ => format!("{pid} {command}").into(),
+            // As ps shows it.
+            tracked.name = Some(match tracked.last.of_the_kernel {
+                true => format!("{pid} [{command}]").into(),
+                false => format!("{pid} {command}").into(),
             });
         }
         tracked.name.clone()

@@ -9,6 +9,7 @@ mod caches;
 mod diagnosis_exam;
 mod drives;
 mod exam;
+mod limits;
 mod links;
 mod objects;
 
