@@ -12,13 +12,14 @@ use std::fs;
 use std::path::Path;
 
 /// The tables, by the names of their files and modules, with what their rules are for.
-const TABLES: [(&str, &str); 7] = [
+const TABLES: [(&str, &str); 8] = [
     ("check", "Checks of results"),
     ("method", "Limiters, steadiness, comparisons and studies"),
     ("network", "Networks (fathom net)"),
     ("diagnosis", "Bottlenecks (fathom diagnose)"),
     ("alarm", "Alarms (fathom alarms)"),
     ("stack", "Layers under a path (fathom stack)"),
+    ("class", "Classes of storage (fathom quick)"),
     ("cluster", "Dumps of storage clusters (fathom diagnose)"),
 ];
 

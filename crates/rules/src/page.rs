@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::rule::{Grade, Rule, Table};
 use crate::words::{figure, graded, kind, threshold};
-use crate::{alarm, check, cluster, diagnosis, method, network, stack};
+use crate::{alarm, check, class, cluster, diagnosis, method, network, stack};
 
 /// Each table with the name of its page in `docs/reference/` and what stands at its head.
-pub const PAGES: [(&Table, &str, &str); 7] = [
+pub const PAGES: [(&Table, &str, &str); 8] = [
     (
         &check::TABLE,
         "checks.md",
@@ -28,6 +28,11 @@ pub const PAGES: [(&Table, &str, &str); 7] = [
         &method::TABLE,
         "methods.md",
         include_str!("../pages/method.md"),
+    ),
+    (
+        &class::TABLE,
+        "classes.md",
+        include_str!("../pages/class.md"),
     ),
     (
         &network::TABLE,

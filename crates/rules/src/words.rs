@@ -12,7 +12,7 @@ pub fn threshold(rule: &Rule) -> String {
     let sign = if rule.below { "<" } else { ">" };
     match rule.threshold {
         None => format!("a state{held}"),
-        Some(_) if rule.unit == "state" => format!("it is so{held}"),
+        Some(_) if rule.unit == "state" => format!("present{held}"),
         Some(limit) if rule.unit == "ratio" => format!("{sign} {}{held}", percent(limit)),
         Some(limit) => format!("{sign} {limit} {}{held}", rule.unit),
     }

@@ -29,9 +29,11 @@ pub struct View {
     pub anchor: &'static str,
     /// What it is about, in a few words.
     pub title: String,
-    /// What it says, the most important first: before everything else, without a
-    /// capital or full stop.
+    /// What it says, the most important first: before everything else, or below the
+    /// tables where these are the results themselves. Without a capital or full stop.
     pub answers: Vec<String>,
+    /// What to do next where no finding asks for something, a sentence.
+    pub next_step: Option<String>,
     /// The answers say up to where a target is held: the verdict needs no more
     /// than that it is.
     pub says_fitness: bool,

@@ -1,5 +1,6 @@
 //! What does this storage do, in a grid that people know how to read?
 
+mod class;
 mod file_size;
 mod objects;
 mod plan;

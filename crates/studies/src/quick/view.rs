@@ -10,7 +10,7 @@ use fathom_model::view::{Cell, Column, EstimateCell, ResultForm, Table, UnitText
 use fathom_model::workload::OpMix;
 use fathom_model::{Estimate, JudgedRun, OpKind, RunState, names};
 
-use super::sheet;
+use super::{class, sheet};
 
 /// What the durable writes are.
 const DURABLE: &str = "Durable: each write waits until the device says that it survives a power \
@@ -29,6 +29,8 @@ pub fn view(run: &JudgedRun) -> View {
     View {
         anchor: "results",
         title: "Results".to_owned(),
+        answers: class::answers(run),
+        next_step: next_step(run),
         tables: tables.into_iter().flatten().collect(),
         form: Some(ResultForm {
             other_rows,
@@ -37,6 +39,17 @@ pub fn view(run: &JudgedRun) -> View {
         }),
         ..View::default()
     }
+}
+
+/// What would tell more than a short run, where nothing else is wrong.
+fn next_step(run: &JudgedRun) -> Option<String> {
+    let is_burst = run.run.label.as_deref() == Some("burst");
+    let writes = |trial: &&JudgedTrial| trial.workload.mix.write_percent > 0;
+    let trial = run.trials.iter().find(writes).filter(|_| is_burst)?;
+    let target = &trial.target;
+    Some(format!(
+        "`fathom quick {target} --sustained` shows whether writes stay this fast"
+    ))
 }
 
 /// What the trials are called in the grid.

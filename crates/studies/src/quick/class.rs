@@ -1,0 +1,319 @@
+//! What the storage is good for, in one sentence: its reads beside the figures that
+//! makers publish for classes of storage. The figures are rules (`class` in
+//! `fathom_rules`), so `fathom explain class-sata-ssd` names their sources.
+
+use fathom_model::judged::{OpSummary, ResultRow};
+use fathom_model::workload::OpMix;
+use fathom_model::{JudgedRun, Limiter, OpKind, Validity, unit};
+use fathom_rules::{Rule, class};
+
+use super::sheet;
+
+/// A class with its published figures.
+struct Class {
+    rule: &'static Rule,
+    /// With its article: `a SATA SSD`.
+    name: &'static str,
+    sequential_read: f64,
+    random_read: f64,
+    /// Not published for every class.
+    single_read: Option<f64>,
+}
+
+/// The classes, the slowest first.
+const CLASSES: [Class; 3] = [
+    Class {
+        rule: &class::CLASS_HARD_DISK,
+        name: "a hard disk",
+        sequential_read: class::class_hard_disk::SEQUENTIAL_READ,
+        random_read: class::class_hard_disk::RANDOM_READ,
+        single_read: None,
+    },
+    Class {
+        rule: &class::CLASS_SATA_SSD,
+        name: "a SATA SSD",
+        sequential_read: class::class_sata_ssd::SEQUENTIAL_READ,
+        random_read: class::class_sata_ssd::RANDOM_READ,
+        single_read: Some(class::class_sata_ssd::SINGLE_READ),
+    },
+    Class {
+        rule: &class::CLASS_NVME_SSD,
+        name: "an NVMe SSD",
+        sequential_read: class::class_nvme_ssd::SEQUENTIAL_READ,
+        random_read: class::class_nvme_ssd::RANDOM_READ,
+        single_read: Some(class::class_nvme_ssd::SINGLE_READ),
+    },
+];
+
+/// What was measured of what is published, of rows that can be believed.
+#[derive(Debug, Default)]
+struct Measured {
+    /// MB/s.
+    sequential_read: Option<f64>,
+    /// IOPS with many in flight.
+    random_read: Option<f64>,
+    /// IOPS with one in flight.
+    single_read: Option<f64>,
+    /// Commits per second.
+    commits: Option<f64>,
+    /// The generator's CPU set one of the figures: the storage may do more.
+    is_least: bool,
+}
+
+/// A measured figure beside the published one.
+struct Beside {
+    what: &'static str,
+    unit: &'static str,
+    measured: f64,
+    published: f64,
+}
+
+/// What the storage is good for, the answer first; nothing where too little of it
+/// was measured or can be believed.
+pub(super) fn answers(run: &JudgedRun) -> Vec<String> {
+    let measured = Measured::of(run);
+    if measured.sequential_read.is_none() || measured.random_read.is_none() {
+        return Vec::new();
+    }
+    let mut answers = match measured.cloud_baseline() {
+        Some(answer) => vec![answer],
+        None => measured.class_answers(),
+    };
+    answers.extend(measured.slow_commits());
+    answers
+}
+
+impl Measured {
+    fn of(run: &JudgedRun) -> Measured {
+        let mut measured = Measured::default();
+        for row in &run.rows {
+            // A row of a second target would mix two systems.
+            let is_first = run
+                .rows
+                .first()
+                .is_some_and(|first| first.target == row.target);
+            if is_first && row.verdict.validity != Validity::NotTrusted {
+                measured.take(run, row);
+            }
+        }
+        measured
+    }
+
+    fn take(&mut self, run: &JudgedRun, row: &ResultRow) {
+        let mut trials = row.trials.iter().filter_map(|at| run.trials.get(*at));
+        let Some(workload) = trials.next().map(|trial| &trial.workload) else {
+            return;
+        };
+        if workload.rate.is_some() {
+            return;
+        }
+        let rate = |kinds: &[OpKind], of: fn(&OpSummary) -> Option<f64>| {
+            let mut ops = row.ops.iter().filter(|op| kinds.contains(&op.kind));
+            ops.find_map(of)
+        };
+        if sheet::is_durable(workload) {
+            self.commits = rate(&[OpKind::Commit], |op| op.ops_per_second.value);
+            return;
+        }
+        let name = sheet::sheet_name(workload).filter(|_| workload.mix == OpMix::READ);
+        let place = match name.as_deref() {
+            Some("SEQ1M Q8T1") => &mut self.sequential_read,
+            Some("RND4K Q32T1") => &mut self.random_read,
+            Some("RND4K Q1T1") => &mut self.single_read,
+            _ => return,
+        };
+        *place = match name.as_deref() {
+            Some("SEQ1M Q8T1") => rate(&[OpKind::Read], |op| op.bytes_per_second.value)
+                // Megabytes, as data sheets have them.
+                .map(|bytes_per_second| bytes_per_second / 1e6),
+            _ => rate(&[OpKind::Read], |op| op.ops_per_second.value),
+        };
+        self.is_least |= row.verdict.limiter == Limiter::GeneratorCpu;
+    }
+
+    /// The figures that a class publishes and this measured.
+    fn beside(&self, class: &Class) -> Vec<Beside> {
+        let figures = [
+            (
+                "sequential reads",
+                "MB/s",
+                self.sequential_read,
+                Some(class.sequential_read),
+            ),
+            (
+                "random reads at depth 32",
+                "IOPS",
+                self.random_read,
+                Some(class.random_read),
+            ),
+            (
+                "random reads one at a time",
+                "IOPS",
+                self.single_read,
+                class.single_read,
+            ),
+        ];
+        let both = figures
+            .into_iter()
+            .filter_map(|(what, unit, measured, published)| {
+                Some(Beside {
+                    what,
+                    unit,
+                    measured: measured?,
+                    published: published?,
+                })
+            });
+        both.collect()
+    }
+
+    /// The highest class that every figure reaches, and what keeps it from the next.
+    fn class_answers(&self) -> Vec<String> {
+        let reaches = |class: &&Class| self.beside(class).iter().all(Beside::reaches);
+        let reached = CLASSES.iter().take_while(reaches).count();
+        let least = if self.is_least { " at least" } else { "" };
+        let mut answers = Vec::new();
+        if let Some(class) = reached.checked_sub(1).and_then(|at| CLASSES.get(at)) {
+            let use_of = class.rule.remedy.trim_end_matches('.');
+            answers.push(format!("Reads{least} like {}. {use_of}", class.name));
+        }
+        let Some(next) = CLASSES.get(reached) else {
+            return answers;
+        };
+        let short = self.beside(next);
+        let short = short.iter().min_by(|a, b| a.share().total_cmp(&b.share()));
+        answers.extend(short.map(|figure| {
+            format!(
+                "Slower than {} in {}: {} of {} {} published",
+                next.name,
+                figure.what,
+                unit::count(figure.measured),
+                unit::count(figure.published),
+                figure.unit
+            )
+        }));
+        answers
+    }
+
+    /// Where the rate is the one that cloud volumes come with.
+    fn cloud_baseline(&self) -> Option<String> {
+        let baseline = class::class_cloud_baseline::BASELINE;
+        let near = class::CLASS_CLOUD_BASELINE.threshold?;
+        let random_read = self.random_read?;
+        let is_near = (random_read / baseline - 1.0).abs() <= near;
+        let use_of = class::CLASS_CLOUD_BASELINE.remedy.trim_end_matches('.');
+        is_near.then(|| {
+            format!(
+                "Random reads run at the baseline of general purpose cloud volumes ({} IOPS). {use_of}",
+                unit::count(baseline)
+            )
+        })
+    }
+
+    /// Commits that wait for a platter, whatever reads do.
+    fn slow_commits(&self) -> Option<String> {
+        let platter = class::class_hard_disk::COMMITS;
+        let commits = self.commits.filter(|commits| *commits <= platter)?;
+        Some(format!(
+            "Commits are as slow as a hard disk's: {} per second; databases will wait for them",
+            unit::count(commits)
+        ))
+    }
+}
+
+impl Beside {
+    fn share(&self) -> f64 {
+        self.measured / self.published
+    }
+
+    fn reaches(&self) -> bool {
+        class::CLASS_OF_STORAGE
+            .threshold
+            .is_some_and(|least| self.share() >= least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(sequential_read: f64, random_read: f64, single_read: f64) -> Measured {
+        Measured {
+            sequential_read: Some(sequential_read),
+            random_read: Some(random_read),
+            single_read: Some(single_read),
+            ..Measured::default()
+        }
+    }
+
+    #[test]
+    fn a_result_is_like_the_highest_class_that_all_figures_reach() {
+        let answers = measured(1310.0, 85_900.0, 18_100.0).class_answers();
+        assert_eq!(
+            answers,
+            [
+                "Reads like a SATA SSD. Use it for file servers, virtual machines and databases \
+                 of moderate load",
+                "Slower than an NVMe SSD in random reads at depth 32: 85,900 of 330,000 IOPS \
+                 published",
+            ]
+        );
+        let answers = measured(6800.0, 410_000.0, 19_000.0).class_answers();
+        assert_eq!(answers.len(), 1, "{answers:?}");
+        assert!(
+            answers[0].starts_with("Reads like an NVMe SSD. Use it"),
+            "{answers:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_slower_than_a_hard_disk_says_in_what() {
+        let answers = measured(210.0, 41.2, 11.0).class_answers();
+        assert_eq!(
+            answers,
+            ["Slower than a hard disk in random reads at depth 32: 41.2 of 170 IOPS published"]
+        );
+    }
+
+    #[test]
+    fn one_slow_figure_keeps_a_result_below_a_class() {
+        let answers = measured(3500.0, 400_000.0, 5_000.0).class_answers();
+        assert!(
+            answers[0].starts_with("Reads like a hard disk."),
+            "{answers:?}"
+        );
+        assert!(
+            answers[1].contains("one at a time: 5,000 of 13,000 IOPS"),
+            "{answers:?}"
+        );
+    }
+
+    #[test]
+    fn the_baseline_of_cloud_volumes_is_named() {
+        let volume = measured(131.0, 3_010.0, 1_400.0);
+        let answer = volume.cloud_baseline().unwrap();
+        assert!(answer.contains("(3,000 IOPS)"), "{answer}");
+        assert_eq!(measured(131.0, 3_400.0, 1_400.0).cloud_baseline(), None);
+    }
+
+    #[test]
+    fn commits_of_a_platter_are_named_and_others_are_not() {
+        let with = |commits| Measured {
+            commits: Some(commits),
+            ..Measured::default()
+        };
+        assert!(
+            with(88.0)
+                .slow_commits()
+                .unwrap()
+                .contains("88.0 per second")
+        );
+        assert_eq!(with(9_530.0).slow_commits(), None);
+    }
+
+    #[test]
+    fn a_generator_without_headroom_makes_it_a_least() {
+        let mut measured = measured(600.0, 99_000.0, 14_000.0);
+        measured.is_least = true;
+        assert!(measured.class_answers()[0].starts_with("Reads at least like a SATA SSD"));
+    }
+}
