@@ -1,8 +1,11 @@
-//! The live line: phase, time left, current throughput and p99.
+//! The live line: how far the run is, the time left, current throughput and p99.
 //!
-//! On a terminal one line is rewritten in place; elsewhere a plain line is
+//! On a terminal one line is rewritten in place, and each result stays above it as
+//! soon as it is there; elsewhere a plain line is
 //! printed at each phase and every ten seconds. All of it goes to standard
 //! error, so that standard output holds nothing but the result.
+
+mod tally;
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, stderr};
@@ -11,8 +14,9 @@ use std::time::{Duration, Instant};
 use fathom_fleet::{Event, TrialEnding, TrialInterval};
 use fathom_model::sample::Phase;
 use fathom_model::schedule::{Schedule, TrialRole};
-use fathom_model::{Histogram, RunState, Sample, ScheduledTrial, unit};
+use fathom_model::{RunState, Sample, ScheduledTrial, unit};
 
+use self::tally::Tally;
 use crate::present;
 
 /// How often a plain line is printed while a phase goes on: in the time of the
@@ -61,6 +65,8 @@ pub(crate) struct Progress {
     alone: Option<usize>,
     /// The latest interval of each.
     latest: BTreeMap<u32, Sample>,
+    /// What each measured so far.
+    tallies: BTreeMap<u32, Tally>,
     phase: Phase,
     phase_expected_ns: Option<u64>,
     measured_ns: u64,
@@ -89,6 +95,7 @@ impl Progress {
             open: Vec::new(),
             alone: None,
             latest: BTreeMap::new(),
+            tallies: BTreeMap::new(),
             phase: Phase::Prepare,
             phase_expected_ns: None,
             measured_ns: 0,
@@ -116,6 +123,7 @@ impl Progress {
                     .map(|spec| (spec.index as usize, spec.label.clone()))
                     .collect();
                 self.latest.clear();
+                self.tallies.clear();
                 self.measured_ns = 0;
             }
             Event::PhaseStarted {
@@ -212,6 +220,7 @@ impl Progress {
 
     /// Says why trials ended early, a reason that many share only once.
     fn ended(&mut self, endings: &[TrialEnding]) {
+        self.show_results(endings);
         let mut said: Vec<&str> = Vec::new();
         for ending in endings {
             let Some(reason) = ending.end.reason.as_deref() else {
@@ -232,6 +241,27 @@ impl Progress {
         }
     }
 
+    /// Leaves a line with the result of each trial on a terminal, where people wait
+    /// for them.
+    fn show_results(&mut self, endings: &[TrialEnding]) {
+        let is_result = |ending: &&TrialEnding| {
+            ending.state == RunState::Complete && !self.beside.contains(&ending.trial)
+        };
+        if self.style != Style::Live {
+            return;
+        }
+        let line = |ending: &TrialEnding| {
+            let tally = self.tallies.get(&ending.trial)?;
+            let at = ending.trial as usize;
+            let (_, label) = self.open.iter().find(|(open, _)| *open == at)?;
+            Some(format!("{label:<20} {}", tally.words()))
+        };
+        let lines: Vec<String> = endings.iter().filter(is_result).filter_map(line).collect();
+        for line in lines {
+            self.line(&line);
+        }
+    }
+
     /// Takes note of what was measured; that of several trials is added up.
     fn intervals(&mut self, intervals: &[TrialInterval]) {
         let mut some = false;
@@ -239,6 +269,11 @@ impl Progress {
             if let Some(sample) = interval.samples.last() {
                 self.measured_any |= !self.beside.contains(&interval.trial);
                 self.latest.insert(interval.trial, sample.clone());
+                let tally = self.tallies.entry(interval.trial).or_default();
+                let measured = interval.samples.iter();
+                measured
+                    .filter(|sample| sample.phase == Phase::Measure)
+                    .for_each(|sample| tally.add(sample));
                 let reached_ns = sample.start_ns + sample.duration_ns;
                 self.measured_ns = self.measured_ns.max(reached_ns);
                 self.phase = sample.phase;
@@ -260,12 +295,14 @@ impl Progress {
         if self.shown_at.is_some_and(|at| at.elapsed() < pause) {
             return;
         }
-        let text = format!("{:<8} {}", self.phase.name(), speed(samples));
+        let mut now = Tally::default();
+        samples.iter().for_each(|sample| now.add_beside(sample));
+        let text = format!("{:<8} {}", self.phase.name(), now.words());
         match self.style {
             Style::Live => {
                 self.shown_at = Some(Instant::now());
-                let eta = self.time_left().map(|ns| format!("  ETA {}", clock(ns)));
-                self.live(&format!("{text}{}", eta.unwrap_or_default()));
+                let done = self.done().unwrap_or_default();
+                self.live_parts(&[self.place(), done, now.rates(), now.tail()]);
             }
             Style::Plain if self.measured_ns >= self.last_plain_ns + PLAIN_EVERY_NS => {
                 self.last_plain_ns = self.measured_ns;
@@ -275,6 +312,20 @@ impl Progress {
             }
             Style::Plain | Style::Quiet => {}
         }
+    }
+
+    /// A bar, the share of the run that is done, and the time left; `None` when a
+    /// trial has no time bound.
+    fn done(&self) -> Option<String> {
+        let left_ns = self.time_left()?;
+        let all_ns: u64 = self.trials.iter().sum();
+        let done_ns = all_ns.saturating_sub(left_ns);
+        Some(format!(
+            "{} {:>2} %  {} left",
+            bar(done_ns, all_ns),
+            (done_ns * 100).checked_div(all_ns)?,
+            clock(left_ns)
+        ))
     }
 
     /// Time left of the whole run; `None` when a trial has no time bound.
@@ -310,14 +361,38 @@ impl Progress {
     }
 
     fn live(&mut self, text: &str) {
+        self.live_parts(&[self.place(), text.to_owned()]);
+    }
+
+    /// Rewrites the line with as many of the parts as there is room for.
+    fn live_parts(&mut self, parts: &[String]) {
         if self.style == Style::Live {
-            let width = terminal_width();
-            let full = format!("{}  {text}", self.place());
-            let shown: String = full.chars().take(width.saturating_sub(1)).collect();
-            present::rewrite_line(&shown);
+            present::rewrite_line(&fitting(parts, terminal_width().saturating_sub(1)));
             self.line_shown = true;
         }
     }
+}
+
+/// The parts, two spaces apart, as far as they fit whole; the first one is cut.
+fn fitting(parts: &[String], room: usize) -> String {
+    let mut line = String::new();
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        let gap = if line.is_empty() { 0 } else { 2 };
+        if !line.is_empty() && line.chars().count() + gap + part.chars().count() > room {
+            break;
+        }
+        line.push_str(&" ".repeat(gap));
+        line.push_str(part);
+    }
+    line.chars().take(room).collect()
+}
+
+/// How much is done, as ten cells.
+fn bar(done: u64, all: u64) -> String {
+    const CELLS: usize = 10;
+    let full = (done * CELLS as u64).checked_div(all).unwrap_or(0) as usize;
+    let full = full.min(CELLS);
+    format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full))
 }
 
 fn expected_trial_ns(spec: &ScheduledTrial) -> u64 {
@@ -325,35 +400,6 @@ fn expected_trial_ns(spec: &ScheduledTrial) -> u64 {
     workload.bounds.time_ns.map_or(0, |time_ns| {
         time_ns + workload.warmup_ns + spec.pause.floor_ns + OVERHEAD_NS
     })
-}
-
-/// Throughput, operations and p99 of the latest interval of each trial that is
-/// under way, added up.
-fn speed(samples: &[&Sample]) -> String {
-    let mut latencies = Histogram::new();
-    let (mut bytes, mut ops, mut failed) = (0.0, 0.0, 0);
-    for sample in samples {
-        let seconds = sample.duration_ns.max(1) as f64 / 1e9;
-        bytes += sample.data_bytes() as f64 / seconds;
-        ops += sample.data_ops() as f64 / seconds;
-        failed += sample.errors().total();
-        for op in sample.ops.iter().filter(|op| op.kind.is_data()) {
-            latencies.merge(op.response.as_ref().unwrap_or(&op.service));
-        }
-    }
-    let p99 = latencies
-        .quantile(0.99)
-        .map(|ns| format!("  p99 {}", unit::latency(ns as f64)));
-    let errors = match failed {
-        0 => String::new(),
-        n => format!("  {} errors", unit::group(n)),
-    };
-    format!(
-        "{}  {} IOPS{}{errors}",
-        unit::throughput(bytes),
-        unit::count(ops),
-        p99.unwrap_or_default(),
-    )
 }
 
 /// How far a step is; a total of 0 is one that nobody knows beforehand.
@@ -380,6 +426,26 @@ fn terminal_width() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_keeps_whole_parts() {
+        let parts = [
+            "[1/9] SEQ1M".to_owned(),
+            "42 %".to_owned(),
+            "p99 3 ms".to_owned(),
+        ];
+        assert_eq!(fitting(&parts, 80), "[1/9] SEQ1M  42 %  p99 3 ms");
+        assert_eq!(fitting(&parts, 26), "[1/9] SEQ1M  42 %");
+        assert_eq!(fitting(&parts, 8), "[1/9] SE");
+    }
+
+    #[test]
+    fn a_bar_is_as_full_as_the_work_is_done() {
+        assert_eq!(bar(0, 90), "░░░░░░░░░░");
+        assert_eq!(bar(45, 90), "█████░░░░░");
+        assert_eq!(bar(100, 90), "██████████");
+        assert_eq!(bar(1, 0), "░░░░░░░░░░");
+    }
 
     #[test]
     fn a_share_is_only_told_of_what_is_known() {
