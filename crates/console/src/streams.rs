@@ -1,6 +1,6 @@
 //! Text to standard output, complaints to standard error.
 
-use std::io::{self, Write, stderr, stdout};
+use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -62,6 +62,23 @@ pub fn is_reader_gone(error: &io::Error) -> bool {
         // Writing to a closed terminal fails with EIO, and `isatty` then says no.
         // So does a file on a broken disk, where the text is really lost.
         _ => error.raw_os_error() == Some(Errno::IO.raw_os_error()) && is_character_device(),
+    }
+}
+
+/// Columns for text on standard output: those of the terminal within reason, 80
+/// elsewhere.
+pub fn columns() -> usize {
+    const USUAL: usize = 80;
+    const LEAST: usize = 40;
+    // Longer lines of prose are hard to read.
+    const MOST: usize = 120;
+    if !stdout().is_terminal() {
+        return USUAL;
+    }
+    match rustix::termios::tcgetwinsize(stdout()) {
+        // A terminal that does not know its size says 0.
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col).clamp(LEAST, MOST),
+        _ => USUAL,
     }
 }
 

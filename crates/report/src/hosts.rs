@@ -7,7 +7,7 @@ use crate::table::{Align, Table};
 
 /// A line for each host: what it is, how well its clock is known, and what its
 /// owner allows, which `permissions` says in the same order.
-pub fn table(hosts: &[FleetHost], permissions: &[Option<String>]) -> String {
+pub fn table(hosts: &[FleetHost], permissions: &[Option<String>], width: usize) -> String {
     let mut table = Table::new([
         ("host", Align::Left),
         ("fathom", Align::Left),
@@ -36,7 +36,7 @@ pub fn table(hosts: &[FleetHost], permissions: &[Option<String>]) -> String {
             permission.clone().unwrap_or_default(),
         ]);
     }
-    table.render()
+    table.fit(width)
 }
 
 /// How far a wall clock is from this one.

@@ -65,6 +65,7 @@ pub fn text(
     disk: &Sourced,
     schemes: &[Redundancy],
     nodes: Option<u32>,
+    width: usize,
 ) -> String {
     let size = sized(network, disk, None);
     let mut text = format!(
@@ -78,7 +79,7 @@ pub fn text(
     if size.disks_per_node == 0 {
         text += "  One disk alone is faster than the network.\n";
     }
-    text += &redundancy_table(schemes, nodes, Some((network, disk)));
+    text += &redundancy_table(schemes, nodes, Some((network, disk)), width);
     text
 }
 
@@ -86,6 +87,7 @@ fn redundancy_table(
     schemes: &[Redundancy],
     nodes: Option<u32>,
     node: Option<(&Sourced, &Sourced)>,
+    width: usize,
 ) -> String {
     let mut columns = vec![
         ("redundancy", Align::Left),
@@ -122,7 +124,7 @@ fn redundancy_table(
         }
         table.row(row);
     }
-    let mut text = format!("\n{}\n", table.render());
+    let mut text = format!("\n{}\n", table.fit(width));
     let mut notes = vec![
         "Network per byte: bytes between nodes; clients come on top, which is what a network of \
          their own is for. One failure domain more than needed lets a cluster heal that has lost \
@@ -135,7 +137,7 @@ fn redundancy_table(
         ));
     }
     for note in notes {
-        for line in wrap(&note, 78) {
+        for line in wrap(&note, width.saturating_sub(2)) {
             text += &format!("  {line}\n");
         }
     }
@@ -144,7 +146,7 @@ fn redundancy_table(
 
 /// How many disks usual networks carry, and what redundancy costs.
 #[must_use]
-pub fn planning_table(schemes: &[Redundancy], nodes: Option<u32>) -> String {
+pub fn planning_table(schemes: &[Redundancy], nodes: Option<u32>, width: usize) -> String {
     let mut columns = vec![("network of a node".to_owned(), Align::Left)];
     let disk = |speed: f64| (unit::throughput_decimal(speed), Align::Right);
     columns.extend(DISKS.into_iter().map(disk));
@@ -163,7 +165,7 @@ pub fn planning_table(schemes: &[Redundancy], nodes: Option<u32>) -> String {
     }
     format!(
         "Disks per node before the network is the bottleneck, by the speed of a disk\n\n{}{}",
-        table.render(),
-        redundancy_table(schemes, nodes, None)
+        table.fit(width),
+        redundancy_table(schemes, nodes, None, width)
     )
 }

@@ -6,7 +6,7 @@ use crate::table::{Align, Table};
 
 /// The trials in order. Those that run at the same time are marked with the
 /// number of their set and, where one waits, with its delay.
-pub fn table(schedule: &Schedule) -> String {
+pub fn table(schedule: &Schedule, width: usize) -> String {
     let sets = schedule.trials.iter().any(|t| t.together.is_some());
     let delays = schedule.trials.iter().any(|t| t.start_delay_ns > 0);
     let mut head = vec![("#", Align::Right)];
@@ -48,5 +48,5 @@ pub fn table(schedule: &Schedule) -> String {
         );
         table.row(cells);
     }
-    table.render()
+    table.fit(width)
 }

@@ -104,6 +104,85 @@ impl Table {
         widths
     }
 
+    /// The table within so many columns where that is possible: the widest column of
+    /// text is wrapped, and where that is not enough the columns that do not fit
+    /// stand in further tables below, behind the first column.
+    pub fn fit(&self, width: usize) -> String {
+        if self.width() <= width {
+            return self.render();
+        }
+        let mut wrapped = self.clone();
+        wrapped.wrap_widest(width);
+        if wrapped.width() <= width {
+            return wrapped.render();
+        }
+        let bands = self.bands(width);
+        let tables = bands.iter().enumerate().map(|(at, columns)| {
+            let table = self.of_columns(columns, at == 0);
+            table.render()
+        });
+        tables.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Wraps the widest column of text, where it stays wide enough to be read.
+    fn wrap_widest(&mut self, width: usize) {
+        const LEAST: usize = 16;
+        let widths = self.column_widths();
+        let texts = (0..widths.len()).filter(|at| self.aligns[*at] == Align::Left);
+        let Some(widest) = texts.max_by_key(|at| widths[*at]) else {
+            return;
+        };
+        let excess = self.width().saturating_sub(width);
+        let Some(room) = widths[widest]
+            .checked_sub(excess)
+            .filter(|room| *room >= LEAST)
+        else {
+            return;
+        };
+        for row in &mut self.rows {
+            if let Row::Cells(cells) = row {
+                let lines = cells[widest].split('\n').flat_map(|line| wrap(line, room));
+                cells[widest] = lines.collect::<Vec<_>>().join("\n");
+            }
+        }
+    }
+
+    /// The columns in groups that fit side by side, each behind the first column.
+    fn bands(&self, width: usize) -> Vec<Vec<usize>> {
+        let widths = self.column_widths();
+        let first = self.indent + widths.first().copied().unwrap_or(0);
+        let mut bands: Vec<Vec<usize>> = vec![vec![0]];
+        let mut used = first;
+        for (at, column) in widths.iter().enumerate().skip(1) {
+            let needed = self.gap + column;
+            if used + needed > width && used > first {
+                bands.push(vec![0]);
+                used = first;
+            }
+            used += needed;
+            if let Some(band) = bands.last_mut() {
+                band.push(at);
+            }
+        }
+        bands
+    }
+
+    /// These columns as a table, with the lines between rows where they are wanted.
+    fn of_columns(&self, columns: &[usize], has_lines: bool) -> Table {
+        let pick = |cells: &[String]| columns.iter().map(|at| cells[*at].clone()).collect();
+        let row = |row: &Row| match row {
+            Row::Cells(cells) => Some(Row::Cells(pick(cells))),
+            Row::Line(text) => has_lines.then(|| Row::Line(text.clone())),
+        };
+        Table {
+            headers: pick(&self.headers),
+            aligns: columns.iter().map(|at| self.aligns[*at]).collect(),
+            rows: self.rows.iter().filter_map(row).collect(),
+            gap: self.gap,
+            indent: self.indent,
+        }
+    }
+
     /// The table, each line ended by `\n` and free of trailing spaces.
     pub fn render(&self) -> String {
         let widths = self.column_widths();
@@ -291,6 +370,36 @@ mod tests {
         ]);
         table.row(["a", "1", "2"]);
         assert_eq!(table.render(), "    Read\n   MiB/s  IOPS\na      1     2\n");
+    }
+
+    #[test]
+    fn a_narrow_place_wraps_text_and_then_stacks_columns() {
+        let mut table = Table::new([
+            ("run", Align::Left),
+            ("reason", Align::Left),
+            ("IOPS", Align::Right),
+            ("p99", Align::Right),
+        ]);
+        table.row(["a", "the device did not answer in time", "1,000", "2 ms"]);
+        table.row(["b", "fine", "900", "3 ms"]);
+        assert_eq!(
+            table.fit(36),
+            "run  reason               IOPS   p99\n\
+             a    the device did not  1,000  2 ms\n     answer in time\n\
+             b    fine                  900  3 ms\n"
+        );
+        let mut numbers = Table::new([
+            ("run", Align::Left),
+            ("IOPS", Align::Right),
+            ("MiB/s", Align::Right),
+            ("p99", Align::Right),
+        ]);
+        numbers.row(["a", "1,000", "3.91", "2 ms"]);
+        assert_eq!(
+            numbers.fit(17),
+            "run   IOPS  MiB/s\na    1,000   3.91\n\nrun   p99\na    2 ms\n"
+        );
+        assert_eq!(numbers.fit(80), numbers.render());
     }
 
     #[test]

@@ -116,17 +116,26 @@ pub fn page(record: &RunRecord, shown: NetworkDisplay) -> Option<anyhow::Result<
     };
     Some(match (&report, shown) {
         (NetworkReport::Pair(pair), NetworkDisplay::Json) => pages::json(pair).map_err(Into::into),
-        (NetworkReport::Pair(pair), NetworkDisplay::Text) => Ok(pages::pair_text(pair)),
-        (NetworkReport::Pair(pair), NetworkDisplay::Html) => Ok(in_html(&pages::pair_text(pair))),
+        (NetworkReport::Pair(pair), NetworkDisplay::Text) => {
+            Ok(pages::pair_text(pair, fathom_console::columns()))
+        }
+        (NetworkReport::Pair(pair), NetworkDisplay::Html) => {
+            Ok(in_html(&pages::pair_text(pair, HTML_COLUMNS)))
+        }
         (NetworkReport::Matrix(matrix), NetworkDisplay::Json) => {
             pages::json(matrix).map_err(Into::into)
         }
-        (NetworkReport::Matrix(matrix), NetworkDisplay::Text) => Ok(pages::matrix_text(matrix)),
+        (NetworkReport::Matrix(matrix), NetworkDisplay::Text) => {
+            Ok(pages::matrix_text(matrix, fathom_console::columns()))
+        }
         (NetworkReport::Matrix(matrix), NetworkDisplay::Html) => {
             pages::matrix_html(matrix).map_err(Into::into)
         }
     })
 }
+
+/// Columns of text in a page, which can be scrolled.
+const HTML_COLUMNS: usize = 120;
 
 /// Text as a page of its own.
 fn in_html(text: &str) -> String {

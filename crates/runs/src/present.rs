@@ -29,7 +29,7 @@ pub fn print(judged: &JudgedRun, format: &Format, html: Option<&PathBuf>) -> any
 /// How text is laid out for this terminal.
 fn text_options(format: &Format, html: Option<&PathBuf>) -> TextOptions {
     TextOptions {
-        width: 80,
+        width: fathom_console::columns(),
         color: use_color(format.color, &stdout()),
         decimal_units: format.decimal,
         verbose: format.verbose,

@@ -16,7 +16,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
-/// Say how many disks a node's network carries, and what redundancy costs.
+/// Size a network: disks per node, cost of redundancy.
 ///
 /// The network is the upper limit of the storage bandwidth that a node can
 /// provide; more disks than it carries are wasted. Of a bond 85 % of the sum
@@ -76,12 +76,22 @@ pub(crate) fn run(size: &Size) -> anyhow::Result<Exit> {
                            without either the planning table is printed";
             return Err(CommandError::usage(problem).into());
         }
-        present::write_stdout(&node_size::planning_table(&schemes, size.nodes))?;
+        present::write_stdout(&node_size::planning_table(
+            &schemes,
+            size.nodes,
+            fathom_console::columns(),
+        ))?;
         return Ok(Exit::Success);
     };
     let text = match size.json {
         true => node_size::json(network, disk, &schemes, size.nodes)?,
-        false => node_size::text(network, disk, &schemes, size.nodes),
+        false => node_size::text(
+            network,
+            disk,
+            &schemes,
+            size.nodes,
+            fathom_console::columns(),
+        ),
     };
     present::write_stdout(&text)?;
     Ok(Exit::Success)

@@ -14,9 +14,6 @@ use fathom_report::stack;
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
-/// Columns of the tree.
-const WIDTH: usize = 80;
-
 /// Show the layers under a path or device, and what is wrong with them.
 ///
 /// From the mount down: file system, LVM, LUKS, thin pools, multipath, arrays,
@@ -59,7 +56,7 @@ pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
     judge_stack(&mut found);
     let shown = match command.json {
         true => stack::json(&found)?,
-        false => stack::text(&found, WIDTH),
+        false => stack::text(&found, fathom_console::columns()),
     };
     present::write_stdout(&shown)?;
     Ok(match is_unseen(&found) {

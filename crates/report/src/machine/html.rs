@@ -67,7 +67,7 @@ pub fn html(found: &MachineUse) -> crate::Result<String> {
             false => figures.iter().map(one).collect(),
             true => vec![MachineCell {
                 text: "not readable".to_owned(),
-                how: "this host does not tell it".to_owned(),
+                how: "not available on this host".to_owned(),
                 beyond: false,
             }],
         }

@@ -71,7 +71,7 @@ pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
             cell(&resource.errors),
         ]);
     }
-    out.push_str(&table.render());
+    out.push_str(&table.fit(width));
     beyond(&mut out, found, width);
     let picture = picture::text(&found.picture);
     if !picture.is_empty() {

@@ -11,7 +11,7 @@ use crate::table::{Align, Table};
 const MOST_COLUMNS: usize = 12;
 
 /// The report for a terminal.
-pub fn matrix_text(report: &MatrixReport) -> String {
+pub fn matrix_text(report: &MatrixReport, width: usize) -> String {
     let mut text = format!(
         "{} hosts, {} s and {} each\n",
         report.hosts.len(),
@@ -22,7 +22,7 @@ pub fn matrix_text(report: &MatrixReport) -> String {
         }
     );
     for round in &report.rounds {
-        text += &round_text(report, round);
+        text += &round_text(report, round, width);
     }
     if let Some(median) = report.outliers.median_bits {
         text += &format!("\nmedian of all links alone: {}\n", unit::bits(median));
@@ -44,11 +44,11 @@ pub(super) fn cell(round: &MatrixRound, from: usize, to: usize) -> Option<&Matri
         .find(|cell| cell.from == from && cell.to == to)
 }
 
-fn round_text(report: &MatrixReport, round: &MatrixRound) -> String {
+fn round_text(report: &MatrixReport, round: &MatrixRound, width: usize) -> String {
     let mut text = format!("\n{} (payload that arrived)\n", round.mode.words());
     let hosts = report.hosts.len();
     if hosts <= MOST_COLUMNS {
-        text += &grid(report, round, |cell| rate(cell.bits_per_second));
+        text += &grid(report, round, |cell| rate(cell.bits_per_second), width);
     } else {
         text += &format!("  {hosts} hosts do not fit here; --html FILE has the matrix\n");
     }
@@ -56,13 +56,16 @@ fn round_text(report: &MatrixReport, round: &MatrixRound) -> String {
         let has = |pick: fn(&MatrixCell) -> bool| round.cells.iter().any(pick);
         if has(|cell| cell.retransmits > 0) {
             text += "\nsegments sent again\n";
-            text += &grid(report, round, |cell| unit::group(cell.retransmits));
+            text += &grid(report, round, |cell| unit::group(cell.retransmits), width);
         }
         if has(|cell| cell.idle_ns.is_some()) {
             text += "\nround trip without load, then beside it (p50)\n";
-            text += &grid(report, round, |cell| {
-                format!("{}\n{}", time(cell.idle_ns), time(cell.loaded_ns))
-            });
+            text += &grid(
+                report,
+                round,
+                |cell| format!("{}\n{}", time(cell.idle_ns), time(cell.loaded_ns)),
+                width,
+            );
         }
     }
     let errors = round.cells.iter().filter_map(|cell| {
@@ -80,6 +83,7 @@ fn grid(
     report: &MatrixReport,
     round: &MatrixRound,
     show: impl Fn(&MatrixCell) -> String,
+    width: usize,
 ) -> String {
     let hosts = report.hosts.len();
     let sums = round.mode != MatrixMode::Alone;
@@ -102,5 +106,5 @@ fn grid(
         row.extend(round.sums.iter().map(|sum| rate(Some(sum.received_bits))));
         table.row(row);
     }
-    table.render()
+    table.fit(width)
 }

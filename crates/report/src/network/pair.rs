@@ -10,11 +10,11 @@ use super::{rate, remark, time};
 use crate::table::{Align, Table};
 
 /// The report for a terminal.
-pub fn pair_text(report: &PairReport) -> String {
+pub fn pair_text(report: &PairReport, width: usize) -> String {
     let mut text = heading(report);
     text += &path(report);
-    text += &loads(report);
-    text += &requests(report);
+    text += &loads(report, width);
+    text += &requests(report, width);
     if !report.limits.is_empty() {
         text += "\nWhat sets the rate\n";
         for (way, limit) in &report.limits {
@@ -126,7 +126,7 @@ fn trips(latency: &Histogram) -> String {
     format!("{} of {}", parts.join(", "), unit::group(latency.count()))
 }
 
-fn loads(report: &PairReport) -> String {
+fn loads(report: &PairReport, width: usize) -> String {
     let streams = report
         .loads
         .iter()
@@ -165,7 +165,7 @@ fn loads(report: &PairReport) -> String {
     if table.is_empty() {
         return String::new();
     }
-    format!("\n{}{notes}", table.render())
+    format!("\n{}{notes}", table.fit(width))
 }
 
 fn flows(load: &LoadResult) -> impl Iterator<Item = &FlowReport> {
@@ -197,7 +197,7 @@ fn cpu(load: &LoadResult, end: fn(&FlowReport) -> &EndReport) -> String {
     }
 }
 
-fn requests(report: &PairReport) -> String {
+fn requests(report: &PairReport, width: usize) -> String {
     let mut table = Table::new([
         ("request", Align::Left),
         ("per second", Align::Right),
@@ -233,7 +233,7 @@ fn requests(report: &PairReport) -> String {
     if table.is_empty() {
         return notes;
     }
-    format!("\n{}{notes}", table.render())
+    format!("\n{}{notes}", table.fit(width))
 }
 
 fn limit_text(way: &str, limit: &NetLimit) -> String {

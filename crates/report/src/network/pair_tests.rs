@@ -97,7 +97,7 @@ fn report() -> PairReport {
 
 #[test]
 fn people_read_rates_resent_segments_and_the_limit() {
-    let text = pair_text(&report());
+    let text = pair_text(&report(), 120);
     for part in [
         "here to there (10.0.0.2:5299)",
         "connect           200 µs, the median of 3 handshakes",
@@ -115,7 +115,7 @@ fn requests_have_rows_of_their_own_and_errors_are_shown() {
     report.loads[0].spec = LoadSpec::requests(64, 4096, 1_000_000_000);
     report.loads[0].name = "read 4 KiB".to_owned();
     report.loads[0].error = Some("broke".to_owned());
-    let text = pair_text(&report);
+    let text = pair_text(&report, 120);
     assert!(
         text.contains("per second") && text.contains("! read 4 KiB: broke"),
         "{text}"
