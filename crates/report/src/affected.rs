@@ -31,18 +31,21 @@ pub(crate) fn rows(run: &JudgedRun) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let others = [Validity::NotTrusted, Validity::Caveats, Validity::Trusted]
-        .into_iter()
-        .filter(|validity| *validity != run.verdict.validity)
-        .map(|validity| (of(validity).len(), names::validity(validity)))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{count} {words}"));
-    let others: Vec<String> = others.collect();
+    let others = [
+        Validity::NotTrusted,
+        Validity::Caveats,
+        Validity::NotDetermined,
+    ]
+    .into_iter()
+    .filter(|validity| *validity != run.verdict.validity)
+    .map(|validity| (of(validity).len(), names::validity(validity)))
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, words)| format!("; {count} more {words}"));
+    let others: String = others.collect();
     Some(format!(
-        "{} of {} rows: {}{more}; the others: {}",
+        "{} of {} rows: {}{more}{others}",
         worst.len(),
         results.len(),
         labels.join(", "),
-        others.join(", ")
     ))
 }

@@ -1,6 +1,7 @@
 //! What set the results, by row, and how far they are below what the generator
 //! itself can do.
 
+use fathom_model::judged::ResultRow;
 use fathom_model::{JudgedRun, JudgedTrial, Limiter};
 
 use crate::facts::{first_trial, trial_name};
@@ -17,42 +18,57 @@ fn ceiling_share(run: &JudgedRun) -> Option<(f64, &JudgedTrial)> {
 pub(crate) fn ceiling_line(run: &JudgedRun) -> Option<String> {
     let (share, trial) = ceiling_share(run)?;
     let which = if run.trials.len() > 1 {
-        format!("; highest: {}", trial_name(run, trial))
+        format!(" in {}", trial_name(run, trial))
     } else {
         String::new()
     };
     let share = fathom_model::figure::percent(share);
     Some(format!(
-        "{share} of what the generator itself can do{which}"
+        "fathom used at most {share} of its own capacity{which}"
     ))
 }
 
 /// Which limiter set which rows, one line each; empty when all rows have the
 /// same.
 pub(crate) fn limiter_lines(run: &JudgedRun) -> Vec<String> {
-    let mut found: Vec<(Limiter, Vec<String>)> = Vec::new();
+    let mut found: Vec<(Limiter, Vec<&ResultRow>)> = Vec::new();
     for row in &run.rows {
-        let name = match first_trial(run, row) {
-            Some(trial) => trial_name(run, trial),
-            None => row.label.clone(),
-        };
         match found.iter_mut().find(|(l, _)| *l == row.verdict.limiter) {
-            Some((_, rows)) => rows.push(name),
-            None => found.push((row.verdict.limiter, vec![name])),
+            Some((_, rows)) => rows.push(row),
+            None => found.push((row.verdict.limiter, vec![row])),
         }
     }
     if found.len() < 2 {
         return Vec::new();
     }
-    let line = |(limiter, rows): (Limiter, Vec<String>)| {
-        let rows = if rows.len() > 3 {
-            format!("{} and {} more rows", rows[..2].join(", "), rows.len() - 2)
+    let line = |(limiter, rows): (Limiter, Vec<&ResultRow>)| {
+        let names: Vec<String> = rows.iter().map(|row| row_name(run, row)).collect();
+        let listed = if names.len() > 3 {
+            format!("{} and {} more", names[..2].join(", "), names.len() - 2)
         } else {
-            rows.join(", ")
+            names.join(", ")
         };
-        format!("{}: {rows}", crate::names::limiter(limiter))
+        let command = rows.first().filter(|_| limiter == Limiter::Unknown);
+        let command = command.and_then(|row| named_command(&row.verdict.limiter_evidence));
+        let hint = command.map_or(String::new(), |command| format!("; try `{command}`"));
+        format!("{}: {listed}{hint}", crate::names::limiter(limiter))
     };
     found.into_iter().map(line).collect()
+}
+
+fn row_name(run: &JudgedRun, row: &ResultRow) -> String {
+    match first_trial(run, row) {
+        Some(trial) => trial_name(run, trial),
+        None => row.label.clone(),
+    }
+}
+
+/// The command that evidence names between backticks: what would determine a limiter
+/// stands at its end.
+fn named_command(evidence: &str) -> Option<&str> {
+    let (before, _) = evidence.rsplit_once('`')?;
+    let (_, command) = before.rsplit_once('`')?;
+    Some(command)
 }
 
 /// Share of the generator's own ceiling that a trial reached, 0 to 1.

@@ -12,7 +12,7 @@ use fathom_model::{JudgedRun, unit};
 use crate::escape::escape_markdown as escape;
 use crate::names::mark;
 use crate::table::clean;
-use crate::{affected, facts, levels, moment, names, sets, steady, summary};
+use crate::{affected, facts, levels, limits, moment, names, sets, steady, summary};
 
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
@@ -260,23 +260,32 @@ fn push_verdict(out: &mut String, run: &JudgedRun) {
             escape(finding.remedy.trim())
         );
     }
-    let _ = writeln!(
-        out,
-        "- **Limiter:** {}: {}",
-        names::limiter(verdict.limiter),
-        escape(&verdict.limiter_evidence)
-    );
-    match &verdict.fitness {
-        Some(fitness) => {
-            let _ = writeln!(
-                out,
-                "- **Fitness:** {}: {}: {}",
-                names::fit(fitness.outcome),
-                escape(&fitness.target),
-                escape(&fitness.evidence)
-            );
-        }
-        None => out.push_str("- **Fitness:** no target was set\n"),
+    push_limiter(out, run);
+    if let Some(fitness) = &verdict.fitness {
+        let _ = writeln!(
+            out,
+            "- **Fitness:** {}: {}: {}",
+            names::fit(fitness.outcome),
+            escape(&fitness.target),
+            escape(&fitness.evidence)
+        );
+    }
+}
+
+fn push_limiter(out: &mut String, run: &JudgedRun) {
+    let by_row = limits::limiter_lines(run);
+    if by_row.is_empty() {
+        let _ = writeln!(
+            out,
+            "- **Limiter:** {}: {}",
+            names::limiter(run.verdict.limiter),
+            escape(&run.verdict.limiter_evidence)
+        );
+        return;
+    }
+    out.push_str("- **Limiter:**\n");
+    for line in by_row {
+        let _ = writeln!(out, "  - {}", escape(&line));
     }
 }
 

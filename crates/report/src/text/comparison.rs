@@ -29,7 +29,7 @@ pub(super) fn write(page: &mut Page, comparison: &Comparison, throughput: Throug
     page.blank();
     if shows(comparison) {
         let table = table(comparison, throughput, page.width);
-        page.block(&table.render());
+        page.table(&table);
         page.blank();
     }
     notes(page, comparison);
@@ -67,7 +67,7 @@ fn notes(page: &mut Page, comparison: &Comparison) {
         return;
     }
     let margin = words::margin_text(comparison);
-    let mut text = vec!["* decides its row.".to_owned()];
+    let mut text = vec!["* the metric that decides.".to_owned()];
     let metrics = || comparison.rows.iter().flat_map(|row| &row.metrics);
     if metrics().any(|m| m.outcome == ComparisonOutcome::Equivalent) {
         text.push(format!(

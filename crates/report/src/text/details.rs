@@ -19,7 +19,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, throughput: Throughput) {
                 op.kind.name(),
                 unit::group(op.ops)
             ));
-            page.block(&detail_table(op, throughput).render());
+            page.table(&detail_table(op, throughput));
             page.blank();
         }
     }
@@ -103,6 +103,6 @@ fn write_trials(page: &mut Page, run: &JudgedRun, throughput: Throughput) {
             ]));
         }
     }
-    page.block(&table.render());
+    page.table(&table);
     page.blank();
 }

@@ -48,7 +48,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
                 .map_or_else(|| "-".to_owned(), |ns| unit::latency(ns as f64)),
         ]);
     }
-    page.block(&table.render());
+    page.table(&table);
     // The same phase makes the same calls in each iteration.
     calls.truncate(run.rows.len());
     if !calls.is_empty() {

@@ -15,7 +15,7 @@ pub(super) fn write(page: &mut Page, view: &FleetView) {
         for row in &each.rows {
             table.row(row);
         }
-        page.block(&table.indent(2).render());
+        page.table(&table.indent(2));
         for line in &each.lines {
             page.paragraph(2, 4, line);
         }

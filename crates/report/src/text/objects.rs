@@ -95,5 +95,5 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
             table.row(names.into_iter().chain(whose).chain(cells));
         }
     }
-    page.block(&table.render());
+    page.table(&table);
 }

@@ -3,7 +3,7 @@
 pub(crate) use fathom_model::view::Tone;
 
 use super::options::TextOptions;
-use crate::table::{Align, pad, wrap};
+use crate::table::{Align, Table, display_width, pad, wrap};
 
 /// Columns of the names of fields (`Validity:`, `Limiter:`, …).
 const FIELD_WIDTH: usize = 10;
@@ -30,6 +30,11 @@ impl Page {
     pub(crate) fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
+    }
+
+    /// A table, within the width of the page.
+    pub(crate) fn table(&mut self, table: &Table) {
+        self.block(&table.fit(self.width));
     }
 
     /// Several lines as they are.
@@ -70,6 +75,31 @@ impl Page {
     /// A sentence below the text of a field.
     pub(crate) fn below_field(&mut self, text: &str) {
         self.paragraph(FIELD_WIDTH, FIELD_WIDTH + 2, text);
+    }
+
+    /// A paragraph of at most so many lines; the last one ends with an ellipsis
+    /// where words are missing.
+    pub(crate) fn paragraph_of(&mut self, indent: usize, hang: usize, text: &str, lines: usize) {
+        let room = self.width.saturating_sub(hang.max(indent));
+        let wrapped = wrap(text, room);
+        if wrapped.len() <= lines {
+            self.paragraph(indent, hang, text);
+            return;
+        }
+        let kept = wrapped[..lines].join(" ");
+        // The ellipsis takes the place of the last word where it has no other.
+        let full = wrapped
+            .get(lines - 1)
+            .is_some_and(|last| display_width(last) + 2 > room);
+        let kept = match kept.rsplit_once(' ') {
+            Some((words, _)) if full => words,
+            _ => kept.as_str(),
+        };
+        self.paragraph(
+            indent,
+            hang,
+            &format!("{} …", kept.trim_end_matches([',', ';', ':'])),
+        );
     }
 
     /// Wrapped text from column `indent`, further lines from column `hang`.

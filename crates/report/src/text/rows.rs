@@ -45,7 +45,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throu
     for (place, layout) in layouts.into_iter().enumerate() {
         let table = build(run, rows, throughput, page.width, layout);
         if table.width() <= page.width || place == last {
-            page.block(&table.render());
+            page.table(&table);
             page.blank();
             break;
         }

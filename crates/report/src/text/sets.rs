@@ -19,7 +19,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, throughput: Throughput) {
         true => inline,
         false => build(run, page.width, throughput, false),
     };
-    page.block(&shown.render());
+    page.table(&shown);
     page.blank();
 }
 

@@ -71,7 +71,7 @@ fn write_part(page: &mut Page, part: &ReportPart, throughput: Throughput) {
         if let Some(title) = &of.title {
             page.line(title.shown(throughput));
         }
-        page.block(&table(of, page.width, throughput).render());
+        page.table(&table(of, page.width, throughput));
         page.blank();
     }
 }

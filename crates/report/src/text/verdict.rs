@@ -6,8 +6,10 @@ use fathom_model::{Finding, JudgedRun, RunState, Validity};
 use super::page::{Page, Tone};
 use crate::{affected, facts, limits, names};
 
-/// Findings against the number that are shown in full.
-const SHOWN: usize = 8;
+/// Findings against the number that are shown; the others with --verbose.
+const SHOWN: usize = 3;
+/// Lines that each of them may take.
+const LINES_EACH: usize = 2;
 /// Findings in a few lines.
 const FEW_SHOWN: usize = 3;
 
@@ -17,7 +19,10 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
     write_limiter(page, run);
     write_fitness(page, run);
     if let Some(text) = limits::ceiling_line(run) {
-        page.field("Ceiling", &text);
+        page.field("Headroom", &text);
+    }
+    if let Some(text) = next_step(page, run) {
+        page.field("Next", &text);
     }
     match report {
         // One line whatever its length, so that it can be copied.
@@ -61,25 +66,26 @@ fn write_validity(page: &mut Page, run: &JudgedRun) {
         Validity::Caveats | Validity::NotDetermined => Tone::Warning,
         Validity::NotTrusted => Tone::Bad,
     };
-    let passed = names::tally(&verdict.findings, FindingStatus::Pass);
     let affected = affected::rows(run).map_or(String::new(), |rows| format!(" in {rows}"));
-    let mut text = format!("{words}{affected} ({passed} checks passed");
-    let unmeasured = names::tally(&verdict.findings, FindingStatus::NotMeasured);
-    if unmeasured > 0 {
-        text.push_str(&format!(", {unmeasured} could not be measured here"));
-    }
-    text.push(')');
+    let text = format!("{words}{affected} ({})", checks_run(run));
     page.field_toned("Validity", &text, Some((words, tone)));
     let objections = names::objections(&verdict.findings);
-    for finding in objections.iter().take(SHOWN) {
+    let shown = match page.verbose {
+        true => objections.len(),
+        false => SHOWN,
+    };
+    for finding in objections.iter().take(shown) {
         let finding = Finding {
             evidence: facts::without_reason(run, &finding.evidence),
             ..(*finding).clone()
         };
-        write_finding(page, &finding);
+        match page.verbose {
+            true => write_finding(page, &finding),
+            false => write_shortened(page, &finding),
+        }
     }
-    if let Some(more) = objections.len().checked_sub(SHOWN).filter(|n| *n > 0) {
-        page.line(&format!("  and {more} more; see the report"));
+    if let Some(more) = objections.len().checked_sub(shown).filter(|n| *n > 0) {
+        page.line(&format!("  +{more} more: --verbose"));
     }
     if page.verbose {
         let others = verdict.findings.iter();
@@ -89,9 +95,32 @@ fn write_validity(page: &mut Page, run: &JudgedRun) {
     }
 }
 
+/// `21 checks passed, 10 could not run here`.
+fn checks_run(run: &JudgedRun) -> String {
+    let findings = &run.verdict.findings;
+    let passed = names::tally(findings, FindingStatus::Pass);
+    match names::tally(findings, FindingStatus::NotMeasured) {
+        0 => format!("{passed} checks passed"),
+        unmeasured => format!("{passed} checks passed, {unmeasured} could not run here"),
+    }
+}
+
+/// What to do about the worst finding, or else what the study suggests.
+fn next_step(page: &Page, run: &JudgedRun) -> Option<String> {
+    let objections = names::objections(&run.verdict.findings);
+    let worst = objections.first().filter(|_| !page.verbose);
+    let remedy = worst.map(|finding| finding.remedy.clone());
+    // A result that is doubted for whatever reason needs no further measurements.
+    let is_trusted = run.verdict.validity == Validity::Trusted;
+    let suggested = || run.view.as_ref().filter(|_| is_trusted)?.next_step.clone();
+    remedy
+        .filter(|remedy| !remedy.is_empty())
+        .or_else(suggested)
+}
+
+/// A target that the user set; without one there is nothing to say.
 fn write_fitness(page: &mut Page, run: &JudgedRun) {
     let Some(fitness) = &run.verdict.fitness else {
-        page.field("Fitness", "no target was set");
         return;
     };
     let words = names::fit(fitness.outcome);
@@ -117,8 +146,23 @@ pub(super) fn write_finding(page: &mut Page, finding: &Finding) {
     }
 }
 
+/// A finding in two lines; what is cut is in the report and with --verbose.
+fn write_shortened(page: &mut Page, finding: &Finding) {
+    let status = names::status(finding.status);
+    let text = format!("{} {status}: {}", finding.id, finding.evidence);
+    page.paragraph_of(2, 6, &text, LINES_EACH);
+}
+
 fn write_limiter(page: &mut Page, run: &JudgedRun) {
     let verdict = &run.verdict;
+    let by_row = limits::limiter_lines(run);
+    if let Some((first, others)) = by_row.split_first() {
+        page.field("Limiter", first);
+        for line in others {
+            page.paragraph(10, 12, line);
+        }
+        return;
+    }
     let name = names::limiter(verdict.limiter);
     let text = if verdict.limiter_evidence.is_empty() {
         name.to_owned()
@@ -126,7 +170,4 @@ fn write_limiter(page: &mut Page, run: &JudgedRun) {
         format!("{name}: {}", verdict.limiter_evidence)
     };
     page.field_toned("Limiter", &text, Some((name, Tone::Strong)));
-    for line in limits::limiter_lines(run) {
-        page.paragraph(10, 12, &line);
-    }
 }

@@ -27,7 +27,7 @@ pub(crate) fn write(page: &mut Page, document: &Document, throughput: Throughput
 fn write_section(page: &mut Page, section: &Section, throughput: Throughput) {
     page.paragraph(0, INDENT, &section.heading);
     let table = table(&section.table, page.width - INDENT, throughput);
-    page.block(&table.indent(INDENT).render());
+    page.table(&table.indent(INDENT));
     for remark in &section.remarks {
         page.paragraph(INDENT, 2 * INDENT, remark);
     }

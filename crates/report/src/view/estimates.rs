@@ -81,12 +81,12 @@ pub(super) fn write(page: &mut Page, table: &Table, throughput: Throughput) {
     let spaced = beside(table, &groups, throughput, true);
     let close = beside(table, &groups, throughput, false);
     if spaced.width() <= page.width {
-        page.block(&spaced.render());
+        page.table(&spaced);
     } else if close.width() <= page.width {
-        page.block(&close.render());
+        page.table(&close);
     } else {
         for group in groups {
-            page.block(&below(table, group, throughput).render());
+            page.table(&below(table, group, throughput));
             page.blank();
         }
     }

@@ -15,10 +15,11 @@ use crate::text::plot;
 const HALF_INTERVAL: &str = "±: half the 95 % interval; ?: too short for one.";
 
 pub(crate) fn write(page: &mut Page, rows: &[ResultRow], view: &View, throughput: Throughput) {
-    for answer in &view.answers {
-        page.paragraph(0, 2, &sentence(answer));
+    // Where the tables are the results themselves, the numbers come first.
+    let numbers_first = view.form.is_some();
+    if !numbers_first {
+        write_answers(page, view);
     }
-    page.blank();
     if let Some(plot) = view.charts.first() {
         page.block(&plot::draw(plot, page.width));
         page.blank();
@@ -38,8 +39,11 @@ pub(crate) fn write(page: &mut Page, rows: &[ResultRow], view: &View, throughput
             indent = 2;
         }
         let table = table(of, page.width - indent, throughput);
-        page.block(&table.indent(indent).render());
+        page.table(&table.indent(indent));
         page.blank();
+    }
+    if numbers_first {
+        write_answers(page, view);
     }
     for warning in &view.warnings {
         page.paragraph(0, 2, warning.shown(throughput));
@@ -55,6 +59,13 @@ pub(crate) fn write(page: &mut Page, rows: &[ResultRow], view: &View, throughput
     notes.extend(estimates::notes(view));
     if !notes.is_empty() {
         page.paragraph(0, 0, &notes.join(" "));
+    }
+    page.blank();
+}
+
+fn write_answers(page: &mut Page, view: &View) {
+    for answer in &view.answers {
+        page.paragraph(0, 2, &sentence(answer));
     }
     page.blank();
 }
@@ -131,7 +142,7 @@ fn write_map(page: &mut Page, map: &LatencyMap) {
             .map(|cell| cell.as_ref().map_or("·".to_owned(), cell_text));
         table.row(std::iter::once(name.clone()).chain(cells));
     }
-    page.block(&table.render());
+    page.table(&table);
     let signs = match map.target {
         Some(_) => "+ holds the target in its trials; - does not; ",
         None => "",
