@@ -73,5 +73,5 @@ fn trials_that_did_not_run_are_a_caveat_of_the_run() {
 fn the_limiter_of_a_sound_run_is_not_guessed() {
     let judged = judge(&RecordBuilder::reads().run());
     assert_eq!(judged.verdict.limiter, Limiter::Unknown);
-    assert!(judged.verdict.limiter_evidence.contains("ceiling"));
+    assert!(judged.verdict.limiter_evidence.contains("capacity"));
 }

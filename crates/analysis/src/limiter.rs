@@ -269,8 +269,8 @@ fn by_depth(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
 pub(crate) fn would_tell(trial: &Trial<'_>) -> String {
     let command = depth_command(trial);
     match trial.workload.files_work() {
-        Some(_) => format!("; `{command}` tells waiting from computing"),
-        None => format!("; `{command}` tells device from depth"),
+        Some(_) => format!("; `{command}` would tell waiting from computing"),
+        None => format!("; `{command}` would tell device from depth"),
     }
 }
 
@@ -279,30 +279,27 @@ fn unknown(facts: &Facts<'_>) -> String {
     let mut parts: Vec<String> = Vec::new();
     match share_of_ceiling(trial) {
         Some(share) => parts.push(format!(
-            "the generator worked at {:.0} % of its ceiling",
+            "fathom used {:.0} % of its own capacity",
             100.0 * share
         )),
-        None => parts.push("the generator's ceiling is not known".to_owned()),
+        None => parts.push("fathom's own capacity is not known".to_owned()),
     }
     if let (Some(kept), false) = (depth_kept(trial), trial.open_loop()) {
         parts.push(format!(
-            "{:.0} % of {} operations were kept in flight",
-            100.0 * kept,
-            unit::group(trial.total_depth())
+            "the queue of {} was {:.0} % full",
+            unit::group(trial.total_depth()),
+            100.0 * kept
         ));
     }
     match &facts.activity {
         Ok(activity) => parts.push(format!(
-            "the device had {:.1} requests in its queue",
+            "the device had {:.1} requests in its own queue",
             activity.mean_queue
         )),
         Err(reason) => parts.push(reason.to_string()),
     }
-    format!(
-        "nothing is proved: {}{}",
-        parts.join(", "),
-        would_tell(trial)
-    )
+    let tell = would_tell(trial);
+    format!("{} ({})", tell.trim_start_matches("; "), parts.join(", "))
 }
 
 /// Folds the limiters of several trials: one name if all agree.
@@ -326,7 +323,7 @@ pub(crate) fn fold(named: &[(String, Named)]) -> Named {
         .map(|(name, count)| format!("{name} in {count}"))
         .collect();
     let text = format!(
-        "it differs between the {} trials: {}",
+        "differs between the {} trials: {}",
         named.len(),
         parts.join(", ")
     );
@@ -338,7 +335,7 @@ fn name(limiter: Limiter) -> &'static str {
         Limiter::Device => "device",
         Limiter::QueueDepth => "queue depth",
         Limiter::GeneratorCpu => "generator CPU",
-        Limiter::Rate => "asked-for rate",
+        Limiter::Rate => "requested rate",
         Limiter::Cap => "cap",
         Limiter::Cache => "cache",
         Limiter::Flush => "flush",

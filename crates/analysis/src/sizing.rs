@@ -37,7 +37,7 @@ impl Links {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// Something else than a number of links and their speed.
-    #[error("'{0}' is no link; write for example 25GbE, 2x25GbE or 10Gbit/s")]
+    #[error("'{0}' is not a link speed; write for example 25GbE, 2x25GbE or 10Gbit/s")]
     NoLink(String),
     /// A bare number.
     #[error("'{0}' needs a unit, e.g. {0}GbE")]
@@ -104,7 +104,7 @@ pub enum Redundancy {
 
 /// A text that is no redundancy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no redundancy; write copies (3) or chunks (5+2)")]
+#[error("'{0}' is not a redundancy; write copies (3) or chunks (5+2)")]
 pub struct NoRedundancy(String);
 
 impl std::str::FromStr for Redundancy {

@@ -23,7 +23,7 @@ pub(crate) fn is_short(recording: &Recording, cpu: CpuLoad, waits: Option<bool>)
     let busy_words = cpu.busy.map(|busy| format!(", {:.0} % busy", 100.0 * busy));
     if let Some(tasks) = runnable.filter(|tasks| *tasks >= QUEUE) {
         return Some(format!(
-            "CPUs are short: {tasks:.1} runnable tasks for each of {of_cpus}{}",
+            "the host is short of CPU: {tasks:.1} runnable tasks for each of {of_cpus}{}",
             busy_words.unwrap_or_default()
         ));
     }
@@ -31,13 +31,13 @@ pub(crate) fn is_short(recording: &Recording, cpu: CpuLoad, waits: Option<bool>)
     let load = long_load(cpu).filter(|_| waits == Some(false) && !others_take_it);
     if let Some(load) = load {
         return Some(format!(
-            "CPUs are short: a load average of {load:.1} for each of {of_cpus}; above 1, tasks wait \
+            "the host is short of CPU: a load average of {load:.1} for each of {of_cpus}; above 1, tasks wait \
              for a CPU"
         ));
     }
     (busy >= HALF && waits != Some(true)).then(|| {
         format!(
-            "CPUs are short: {of_cpus} were at 90 % and above for {:.0} % of the time",
+            "the host is short of CPU: {of_cpus} were at 90 % and above for {:.0} % of the time",
             100.0 * busy
         )
     })

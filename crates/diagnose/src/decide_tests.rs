@@ -145,7 +145,7 @@ fn the_ticket_of_the_article_is_a_queue_for_the_cpus() {
     assert_eq!(
         diagnosis.evidence,
         [
-            "CPUs are short: a load average of 2.5 for each of 32 CPUs; above 1, tasks wait for a CPU",
+            "the host is short of CPU: a load average of 2.5 for each of 32 CPUs; above 1, tasks wait for a CPU",
             "sda: peaks at 240 of 1,000 operations/s (24 %; the limit of the volume, as given), 200 \
              reads and 40 writes per second at most",
         ]

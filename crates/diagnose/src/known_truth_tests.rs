@@ -153,7 +153,7 @@ fn full_cpus_hide_a_device_that_may_be_full_as_well() {
     assert_eq!(of(busy(None, vec![])), unknown);
     assert_eq!(of(busy(Some(0.0), vec![])), cpus);
     let found = busy(Some(24.0), vec![]);
-    assert!(found.evidence[0].contains("CPUs are short"), "{found:#?}");
+    assert!(found.evidence[0].contains("short of CPU"), "{found:#?}");
     assert!(
         found.evidence[1].contains("24 tasks were blocked"),
         "{found:#?}"

@@ -61,7 +61,7 @@ pub fn no_test_load(load: &Recording, second: &Recording) -> Option<String> {
     let asked = more(in_flight) || more(rate) || plateau::find(of_test).is_some();
     (!asked).then(|| {
         format!(
-            "the second recording is no test load: it asked {} for no more than the load did",
+            "the second recording is not a test load: it asked {} for no more than the load did",
             judged.name
         )
     })

@@ -51,7 +51,7 @@ pub enum HostListError {
         text: String,
     },
     /// A name that no host can have.
-    #[error("'{}' is no host name", text.escape_default())]
+    #[error("'{}' is not a host name", text.escape_default())]
     Name {
         /// The name.
         text: String,
@@ -62,7 +62,7 @@ pub enum HostListError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     /// One of its ends.
-    #[error("'{text}' is no number of a range such as [01-84]")]
+    #[error("'{text}' is not a number of a range such as [01-84]")]
     Number {
         /// What stands there.
         text: String,
@@ -281,11 +281,11 @@ mod tests {
             (" , ,", "empty"),
             ("h1,h1", "twice"),
             ("n[1-2],n1", "twice"),
-            ("-oProxyCommand=x", "no host name"),
-            ("h1;reboot", "no host name"),
+            ("-oProxyCommand=x", "not a host name"),
+            ("h1;reboot", "not a host name"),
             ("n[3-1]", "empty or too long"),
             ("n[1-99999]", "empty or too long"),
-            ("n[a]", "no number"),
+            ("n[a]", "not a number"),
             ("n[1", "without"),
             ("n1]", "without"),
             ("h:0", "expected a port"),

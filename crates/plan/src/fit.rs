@@ -57,7 +57,7 @@ fn room_short(
     problems: &mut Problems,
 ) {
     let message = format!(
-        "{target} has {} {what}, but {} are needed",
+        "{target} has {} {what}; {} are needed",
         fathom_model::unit::bytes(room),
         fathom_model::unit::bytes(needed)
     );

@@ -67,7 +67,7 @@ fn bombs_are_refused() {
         "plan: 1\nworkloads: &w [*w]".to_owned(),
         "%YAML 9.9\n---\n--- \n...\n---\n".to_owned(),
     ] {
-        let told = parse("bomb.yaml", &bomb).expect_err("a bomb is no plan");
+        let told = parse("bomb.yaml", &bomb).expect_err("a bomb is not a plan");
         assert!(told.items().len() <= 100);
         let longest = told.items().iter().map(|d| d.message.len()).max();
         assert!(longest < Some(10_000), "{longest:?}");

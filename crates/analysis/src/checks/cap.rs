@@ -51,7 +51,7 @@ pub(super) fn cap(facts: &Facts<'_>) -> Option<Outcome> {
             Outcome::not_measured(RULE, "the target was not looked at")
         }
         (None, None) => {
-            let text = "no control group limits the devices, and the rate is no plateau";
+            let text = "no control group limits the devices, and the rate is not a plateau";
             let pass = FindingStatus::Pass;
             Outcome::decided(RULE, pass, 0.0, RULE.info, text.to_owned())
         }

@@ -172,7 +172,7 @@ fn outcome(
     );
     let more = match ratio > check::v09::INFO {
         true => {
-            "; more than the workload moved is no fault here: read-ahead, metadata or others \
+            "; more than the workload moved is not a fault here: read-ahead, metadata or others \
                  (V09, V30)"
         }
         false => "",

@@ -187,7 +187,7 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let evidence = format!(
         "{}, {}, {}",
-        percent("stolen by the hypervisor", short.steal),
+        percent("steal", short.steal),
         percent("some task waited for a CPU", short.pressure),
         percent("workers waited for a CPU", short.run_delay),
     );

@@ -202,7 +202,7 @@ pub(super) fn engine_fallback(facts: &Facts<'_>) -> Option<Outcome> {
         ));
     }
     if lost_direct {
-        notes.push("direct I/O was asked for and not in force".to_owned());
+        notes.push("direct I/O was requested and not in force".to_owned());
     }
     let status = match (notes.is_empty(), report.fallbacks.is_empty()) {
         (false, _) => FindingStatus::Caveat,
@@ -211,7 +211,7 @@ pub(super) fn engine_fallback(facts: &Facts<'_>) -> Option<Outcome> {
     };
     notes.extend(report.fallbacks.iter().take(8).cloned());
     let evidence = match notes.is_empty() {
-        true => format!("{} ran as asked for", used.name()),
+        true => format!("{} ran as requested", used.name()),
         false => notes.join("; "),
     };
     let threshold = RULE.caveat;

@@ -51,7 +51,7 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let evidence = match seconds {
         1 => format!("{kind}: a single second was measured{hint}"),
-        _ => format!("{kind}: {seconds} seconds are worth {n_effective:.1} independent ones{hint}"),
+        _ => format!("{kind}: {seconds} s hold {n_effective:.1} independent seconds{hint}"),
     };
     Some(Outcome::graded(RULE, n_effective, evidence).at_most(FindingStatus::Info))
 }

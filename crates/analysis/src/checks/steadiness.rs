@@ -13,7 +13,7 @@ use fathom_rules::{Rule, TargetKind, check};
 use super::Facts;
 use crate::outcome::Outcome;
 
-const TOO_SHORT: &str = "the trial is too short to say";
+const TOO_SHORT: &str = "the trial is too short";
 
 fn steadiness<'a>(facts: &'a Facts<'_>) -> Option<&'a Steadiness> {
     facts.steadiness.as_ref()

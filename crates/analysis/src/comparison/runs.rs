@@ -115,7 +115,7 @@ fn entry(figure: Figure, a: &[Vec<&JudgedTrial>], b: &[Vec<&JudgedTrial>]) -> En
     let (fa, fb) = (side(a), side(b));
     let effect = unpaired::effect(&fa, &fb);
     let reason = reason.unwrap_or_else(|| {
-        Unknown::because("a single trial does not tell its spread; repeat it with --iterations 5")
+        Unknown::because("a single trial has no spread; repeat it with --iterations 5")
     });
     let level = |side: &[RunFigures]| -> Result<f64, Unknown> {
         let means: Vec<f64> = side.iter().filter_map(|r| mean(&r.logs)).collect();

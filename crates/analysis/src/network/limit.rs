@@ -142,7 +142,7 @@ fn asked(best: Seen<'_>) -> Option<NetLimit> {
     (best.payload >= rate * network::asked_rate::THRESHOLD).then(|| NetLimit {
         kind: NetLimitKind::AskedRate,
         wire_bits: None,
-        evidence: format!("{} of the {} asked for", bits(best.payload), bits(rate)),
+        evidence: format!("{} of the {} requested", bits(best.payload), bits(rate)),
         remedy: "ask for more, or for no rate, to find the limit".to_owned(),
     })
 }

@@ -231,7 +231,7 @@ impl<'a> Latencies<'a> {
             return Estimate::unknown(unit, "no operation completed");
         };
         let worth_text = format!(
-            "p{percent} needs {} independent operations; {} recorded ones are worth {}",
+            "p{percent} needs {} independent samples; these {} hold {}",
             unit::group(need.ceil() as u64),
             unit::group(count),
             unit::group(worth.support.floor() as u64),

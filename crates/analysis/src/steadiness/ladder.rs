@@ -73,7 +73,7 @@ fn bytes(track: &Track, context: &Context) -> Rung {
     let written = context.written_before + track.axis_total();
     let ratio = written / context.range_bytes;
     let evidence = format!(
-        "{} written to a range of {}: {ratio:.2} times, {RANGES_WRITTEN:.0} are asked for",
+        "{} written to a range of {}: {ratio:.2} times, {RANGES_WRITTEN:.0} are required",
         bytes_words(written),
         bytes_words(context.range_bytes)
     );
@@ -91,7 +91,7 @@ fn segment(track: &Track, found: &Assessment) -> Rung {
     let figures = Some((seconds, LEAST_LAST_SECONDS));
     let span = |seconds: f64| unit::span((seconds * 1e9) as u64);
     if found.class == SteadinessClass::TooShort {
-        return missing(NAME, format!("{} are too short to say", span(seconds)));
+        return missing(NAME, format!("needs more than {}", span(seconds)));
     }
     if found.modes.is_some() {
         let evidence = "the rate goes back and forth between two levels".to_owned();
@@ -193,7 +193,7 @@ fn precision(found: &Assessment, target: f64) -> Rung {
         return missing(NAME, "too few independent seconds for an interval");
     };
     let evidence = format!(
-        "the 95 % interval of the last level is ± {:.1} % (asked for ± {:.1} %)",
+        "the 95 % interval of the last level is ± {:.1} % (wanted ± {:.1} %)",
         100.0 * half,
         100.0 * target
     );

@@ -67,7 +67,7 @@ pub(crate) fn sentence(track: &Track, found: &Assessment) -> String {
     }
     let mean = rate_words(track, found.levels.first().map_or(0.0, |l| l.rate));
     match found.class {
-        SteadinessClass::TooShort => format!("{time} are too short to say"),
+        SteadinessClass::TooShort => format!("needs more than {time}"),
         SteadinessClass::Drifting => match found.drift {
             Some(drift) => format!(
                 "the rate {} by {:.0} % over {time} (90 % interval {:.0} to {:.0} %)",

@@ -38,7 +38,7 @@ pub struct SettingError {
 enum SettingProblem {
     #[error("{0}")]
     NoSize(#[from] NoSize),
-    #[error("'{0}' is no number from 1 to {1}")]
+    #[error("'{0}' is not a number from 1 to {1}")]
     NoNumber(String, u64),
     #[error("give one to 64 numbers of threads")]
     ThreadCounts,

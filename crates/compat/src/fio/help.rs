@@ -57,7 +57,7 @@ Of fathom:
                            (or FATHOM_DESTRUCTIVE=1)
   --quiet                  errors only on standard error (or FATHOM_FIO_QUIET=1); so it
                            is by the name of fio, unless FATHOM_FIO_QUIET=0
-  --launcher=HOW           how agents of --client come to life: ssh, static, slurm, mpi;
+  --launcher=HOW           how agents of --client are started: ssh, static, slurm, mpi;
                            --fleet=DIR, --allow-missing=N
   --store=FILE --html=FILE where the run and its report are kept
 

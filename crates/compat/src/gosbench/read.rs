@@ -39,7 +39,7 @@ impl<'n> MapFields<'n> {
         for (key, value) in entries {
             let name = key.text().unwrap_or_default();
             let Some(row) = keys::find(part, name) else {
-                let message = format!("`{name}` is no key of GOSBench, which ignores it");
+                let message = format!("`{name}` is not a key of GOSBench, which ignores it");
                 let told = Problem::warning("unknown_key", key.span, message);
                 problems.push(match nearest(name, keys::names(part)) {
                     Some(word) => told.help(format!("did you mean `{word}`?")),

@@ -159,7 +159,7 @@ impl IostatReader {
             let value = value(name, word).ok_or_else(|| {
                 let word: String = word.chars().take(40).collect();
                 broken(format!(
-                    "'{word}' under {name} is no number; is this the output of iostat as it was \
+                    "'{word}' under {name} is not a number; is this the output of iostat as it was \
                      printed?"
                 ))
             })?;

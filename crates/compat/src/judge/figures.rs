@@ -98,8 +98,7 @@ fn with_interval(unit: Unit, value: f64, series: &[f64]) -> Estimate {
         Some((_, n)) => {
             let count = series.len();
             let reason = format!(
-                "{count} intervals of the log are worth {n:.1} independent ones; an interval needs \
-                 10"
+                "{count} intervals of the log hold {n:.1} independent ones; an estimate needs 10"
             );
             let mut point = Estimate::point(unit, value, reason);
             point.n_effective = Some(n);

@@ -15,7 +15,7 @@ use fathom_analysis::judgement::Outcome;
 use fathom_analysis::judgement::{Logged, of_log};
 
 const NO_LOG: &str = "without a log of the rate a mean is all there is";
-const TOO_SHORT: &str = "the log is too short to say";
+const TOO_SHORT: &str = "the log is too short";
 
 /// What the log of a direction says.
 fn logged(entry: &Entry<'_>, d: &ResultDirection) -> Option<Logged> {

@@ -194,7 +194,7 @@ pub(super) fn rate_reached(entry: &Entry<'_>) -> Option<Outcome> {
         false => "bytes/s",
     };
     let evidence = format!(
-        "{name}: {} of {} {unit} asked for ({:.1} %)",
+        "{name}: {} of {} {unit} requested ({:.1} %)",
         unit::count(got),
         unit::count(asked),
         100.0 * got / asked

@@ -55,8 +55,7 @@ pub(super) fn n_eff(entry: &Entry<'_>) -> Option<Outcome> {
     let Some((name, count, n)) = each.min_by(|a, b| a.2.total_cmp(&b.2)) else {
         return Some(Outcome::not_measured(RULE, NO_LOG));
     };
-    let evidence =
-        format!("{name}: {count} intervals of the log are worth {n:.1} independent ones");
+    let evidence = format!("{name}: {count} intervals of the log hold {n:.1} independent ones");
     Some(Outcome::graded(RULE, n, evidence))
 }
 
@@ -205,7 +204,7 @@ pub(super) fn full_time(entry: &Entry<'_>) -> Option<Outcome> {
     let outcome = Outcome::graded(
         RULE,
         got / asked,
-        format!("ran for {got:.1} of {asked:.0} s that were asked for"),
+        format!("ran for {got:.1} of the {asked:.0} s requested"),
     );
     // Without time_based a job ends when its size is done, as it should.
     Some(match options.contains_key("time_based") {

@@ -5,7 +5,7 @@
 pub enum RecordingError {
     /// Nothing that is known.
     #[error(
-        "this is no recording that fathom knows; it reads iostat (text, or JSON with -o JSON), \
+        "this is not a recording that fathom knows; it reads iostat (text, or JSON with -o JSON), \
          sar, sadf -j, vmstat, and the first lines of top -b or uptime"
     )]
     Unknown,

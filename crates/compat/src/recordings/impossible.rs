@@ -172,7 +172,7 @@ mod tests {
             1 0 0 1 1 1 0 0 0 0 1 1 35 34 31 1 1\n";
         let recording = read(vmstat).unwrap();
         let known: Vec<bool> = recording.moments.iter().map(|m| m.cpu.is_some()).collect();
-        assert_eq!(known, [false, true], "rounding alone is no fault");
+        assert_eq!(known, [false, true], "rounding alone is not a fault");
         assert!(recording.remarks.join("\n").contains("CPU percentage NaN"));
 
         let top = "top - 10:00:00 up 1 day, load average: -3.10, 0.20, 0.30\n\

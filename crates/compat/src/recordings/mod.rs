@@ -74,7 +74,7 @@ fn json(text: &str) -> Result<Recording, RecordingError> {
         if is_cut_off(text) {
             return RecordingError::CutOff;
         }
-        let what = "this is no JSON, and cannot be mended; record again, or give the text output";
+        let what = "this is not JSON, and cannot be mended; record again, or give the text output";
         RecordingError::Broken {
             line: e.line(),
             column: e.column(),

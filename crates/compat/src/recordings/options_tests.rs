@@ -94,7 +94,7 @@ fn what_is_no_number_is_named_with_its_column() {
     let odd = read("Device r/s w/s\nsda 1 1.2x\n")
         .unwrap_err()
         .to_string();
-    assert!(odd.contains("'1.2x' under w/s is no number"), "{odd}");
+    assert!(odd.contains("'1.2x' under w/s is not a number"), "{odd}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub enum SmallfileError {
     #[error("at most {MAX_WORDS} arguments")]
     TooManyWords,
     /// A word that is no option.
-    #[error("'{0}' is no option; smallfile takes options only, such as --operation read")]
+    #[error("'{0}' is not an option; smallfile takes options only, such as --operation read")]
     NotAnOption(String),
     /// An option at the end of the line.
     #[error("--{0} takes a value")]
@@ -91,7 +91,7 @@ pub enum LineError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// No option has it.
-    #[error("--{name} is no option of smallfile{}", meant(nearest, "--"))]
+    #[error("--{name} is not an option of smallfile{}", meant(nearest, "--"))]
     NoOption {
         /// The name.
         name: String,
@@ -110,7 +110,7 @@ pub enum NameError {
     #[error("{0} can only be said on the command line")]
     OnlyOnLine(String),
     /// No key has it.
-    #[error("{name} is no key of smallfile{}", meant(nearest, ""))]
+    #[error("{name} is not a key of smallfile{}", meant(nearest, ""))]
     NoKey {
         /// The name.
         name: String,

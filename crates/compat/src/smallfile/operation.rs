@@ -114,7 +114,7 @@ impl SmallfileOperation {
 
 /// A name that is no operation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{name}' is no operation of smallfile; {}", instead(name))]
+#[error("'{name}' is not an operation of smallfile; {}", instead(name))]
 pub struct OperationError {
     /// The name.
     name: String,

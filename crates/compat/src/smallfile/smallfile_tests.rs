@@ -81,7 +81,7 @@ fn defaults_and_forced_rules_are_those_of_the_original() {
     assert!(told("--hash-into-dirs Y --operation readdir").contains("readdir"));
     assert!(told("--files 0").contains("at least 1"));
     assert!(told("--stonewall maybe").contains("y|yes"));
-    assert!(told("read").contains("no option"));
+    assert!(told("read").contains("not an option"));
     assert!(
         told("--file 5").contains("--files or --file"),
         "{}",
@@ -119,7 +119,7 @@ fn a_yaml_file_takes_the_place_of_the_line() {
     let told = |yaml: &str| with_yaml("--yaml-input-file smf.yaml", yaml).unwrap_err();
     assert_eq!(
         told("operation: read\nfiels: 3\n"),
-        "smf.yaml:2: fiels is no key of smallfile; did you mean files?"
+        "smf.yaml:2: fiels is not a key of smallfile; did you mean files?"
     );
     assert!(told("files: -3").starts_with("smf.yaml:1: files: "));
     assert!(told("yaml-input-file: x").contains("cannot name another"));

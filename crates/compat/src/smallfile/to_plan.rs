@@ -60,7 +60,7 @@ impl Smallfile {
         let source = Source::new("command line", "");
         let mut problems = Problems::default();
         let Some(kind) = self.operation.kind() else {
-            let message = format!("{} is no work on files", self.operation.name());
+            let message = format!("{} is not work on files", self.operation.name());
             problems.error("no_operation", None, message);
             return Err(problems.finish(&source));
         };

@@ -46,7 +46,7 @@ impl Facts<'_> {
     /// show more.
     fn unexplained(&self) -> Option<(String, String)> {
         if let Some(hang) = self.hangs.first() {
-            let advice = "a longer recording, while it is so: does the device complete anything?";
+            let advice = "a longer recording while this lasts: does the device complete anything?";
             return Some((hang.line(), advice.to_owned()));
         }
         if let Some(line) = silent_mounts::lasting(self.recording, LASTING) {

@@ -79,7 +79,7 @@ fn blocks(stack: &Stack, device: &StackDevice, found: &mut Findings) {
     }
     if facts.below.is_empty() && logical < physical {
         let words = format!(
-            "takes blocks of {logical} bytes and writes {physical}: smaller direct writes make \
+            "reports blocks of {logical} bytes and writes {physical}: smaller direct writes make \
              it read first"
         );
         found.add(stack::EMULATED_SECTORS, &facts.name, words);

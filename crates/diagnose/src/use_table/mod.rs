@@ -241,7 +241,7 @@ mod tests {
             .unwrap();
         assert!(
             !in_use.beyond && in_use.threshold.is_none(),
-            "%util is no gate"
+            "%util is not a gate"
         );
         assert!(
             !table.resources.iter().any(|r| r.name == "loop0"),

@@ -290,7 +290,7 @@ fn remove_socket(path: &Path) -> io::Result<()> {
         Ok(found) if found.file_type().is_socket() => std::fs::remove_file(path),
         Ok(_) => Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
-            format!("{} is there and is no socket", path.display()),
+            format!("{} is there and is not a socket", path.display()),
         )),
         Err(_) => Ok(()),
     }

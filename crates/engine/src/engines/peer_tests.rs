@@ -72,7 +72,7 @@ fn whole_blocks_then_the_end((written, read): (Vec<i32>, Vec<i32>), blocks: usiz
     assert_eq!(written, vec![BLOCK as i32; blocks]);
     let (last, whole) = read.split_last().unwrap();
     assert_eq!(whole, vec![BLOCK as i32; blocks]);
-    assert_eq!(*last, ENDED, "the writer's end is no failure");
+    assert_eq!(*last, ENDED, "the writer's end is not a failure");
 }
 
 #[test]
@@ -128,6 +128,6 @@ fn who_waits_in_vain_can_be_given_up_and_no_file_is_removed() {
     let told = PeerEngine::new(&unix, 0, true, buffers.view())
         .unwrap_err()
         .to_string();
-    assert!(told.contains("is no socket"), "{told}");
+    assert!(told.contains("is not a socket"), "{told}");
     assert!(path.exists());
 }

@@ -412,7 +412,7 @@ fn work_that_is_out_of_bounds_is_refused() {
         prepare(&job, &mut NoHooks).unwrap_err().to_string()
     };
     assert!(refused(&|meta| meta.ops.clear()).contains("names no operation"));
-    assert!(refused(&|meta| meta.ops[0].kind = OpKind::Read).contains("read is no operation"));
+    assert!(refused(&|meta| meta.ops[0].kind = OpKind::Read).contains("read is not an operation"));
     assert!(refused(&|meta| meta.tree.leaves = 5).contains("do not fit"));
     assert!(refused(&|meta| meta.tree.depth = 33).contains("32 levels"));
     assert!(refused(&|meta| meta.tree.record_bytes = 0).contains("records"));

@@ -113,7 +113,7 @@ fn check_space(geometry: &Geometry, path: &Path) -> Result<(), Error> {
         return Err(Error::target(
             path,
             format!(
-                "{files} files are asked for and its file system has {} inodes left; use fewer \
+                "{files} files are requested and its file system has {} inodes left; use fewer \
                  files, or another file system",
                 facts.f_favail
             ),

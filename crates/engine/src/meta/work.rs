@@ -106,7 +106,9 @@ pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
         Some("names no operation".to_owned())
     } else if let Some(share) = meta.ops.iter().find(|share| !share.kind.is_metadata()) {
         let kind = share.kind.name();
-        Some(format!("{kind} is no operation on files of engine meta"))
+        Some(format!(
+            "{kind} is not an operation on files of engine meta"
+        ))
     } else if meta.ops.len() > 1 && meta.does(OpKind::AwaitCreate) {
         Some("waits for files by itself or not at all, not as a part of a mix".to_owned())
     } else if meta.stamped && tree.record_bytes < CREATION_STAMP_BYTES {

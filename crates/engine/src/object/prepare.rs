@@ -65,7 +65,7 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
         Target::Null => return on_null(job, object, store),
         other => {
             return Err(Error::Workload(format!(
-                "'{other}' is no bucket; name one, for example s3://bucket/prefix"
+                "'{other}' is not a bucket; name one, for example s3://bucket/prefix"
             )));
         }
     };

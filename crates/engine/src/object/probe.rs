@@ -53,7 +53,7 @@ impl ObjectProbe {
         let (Some(object), Some(store), Target::Bucket(target)) =
             (workload.requests(), workload.store(), &job.target)
         else {
-            return Err(Error::Workload("this is no work on a bucket".to_owned()));
+            return Err(Error::Workload("this is not work on a bucket".to_owned()));
         };
         let kind = object.phase().unwrap_or(OpKind::Get);
         let bytes = u32::try_from(object.sizes.max_bytes()).unwrap_or(u32::MAX);

@@ -257,7 +257,7 @@ pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
         Some("names no operation".to_owned())
     } else if let Some(share) = work.ops.iter().find(|share| !share.kind.is_object()) {
         Some(format!(
-            "{} is no request to an object store",
+            "{} is not a request to an object store",
             share.kind.name()
         ))
     } else if !(1..=MAX_OBJECTS).contains(&work.objects) {

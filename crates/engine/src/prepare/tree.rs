@@ -97,7 +97,7 @@ pub(super) fn directory(job: &Job) -> Result<Option<PathBuf>, Error> {
     if kind != Kind::Directory {
         return Err(Error::target(
             path,
-            "is no directory; engine meta makes its files in one",
+            "is not a directory; engine meta makes its files in one",
         ));
     }
     if job.workload.cache == CacheMode::Direct {

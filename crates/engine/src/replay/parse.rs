@@ -95,7 +95,7 @@ pub(super) fn parse(
                 fault(MAX_LINE as usize, "the line has no end")
             }
             Ok(text) => reading.line(text),
-            Err(error) => fault(error.valid_up_to() + 1, "this is no text"),
+            Err(error) => fault(error.valid_up_to() + 1, "this is not text"),
         };
         result.map_err(|fault| wrong(number, fault))?;
     }
@@ -188,7 +188,7 @@ impl ListParser<'_> {
             "trim" => self.data(*file, *action, numbers, Action::Trim),
             "sync" => self.flush(*file, Action::Fsync),
             "datasync" => self.flush(*file, Action::Fdatasync),
-            other => fault(action.0, format!("'{other}' is no action")),
+            other => fault(action.0, format!("'{other}' is not an action")),
         }
     }
 

@@ -27,15 +27,15 @@ fn slow(rule: &FailIf, sample: &Sample) -> Option<String> {
     let rate = sample.data_ops() as f64 / seconds;
     if let Some(floor) = rule.ops_per_second_below.filter(|floor| rate < *floor) {
         return Some(format!(
-            "{rate:.0} operations per second in second {second}, fewer than the {floor} that were \
-             asked for by fail_if"
+            "{rate:.0} operations per second in second {second}, fewer than the {floor} \
+             required by fail_if"
         ));
     }
     let bytes: u64 = sample.ops.iter().map(|op| op.bytes).sum();
     let rate = bytes as f64 / seconds;
     let floor = rule.bytes_per_second_below.filter(|floor| rate < *floor)?;
     Some(format!(
-        "{} in second {second}, less than the {} that were asked for by fail_if",
+        "{} in second {second}, less than the {} that fail_if requires",
         unit::throughput(rate),
         unit::throughput(floor)
     ))

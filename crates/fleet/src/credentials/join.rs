@@ -64,7 +64,7 @@ pub enum JoinError {
     #[error(transparent)]
     Greeting(#[from] GreetingError),
     /// Another version of fathom, or another program.
-    #[error("it is no agent of this version of fathom")]
+    #[error("it is not an agent of this version of fathom")]
     OtherVersion,
     /// A key that no certificate can be for.
     #[error("its key is none")]

@@ -38,7 +38,7 @@ impl std::fmt::Debug for JoinToken {
 /// A text that is no token. It may be a secret all the same and is not repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this is no join token; they look like fathom-join-1a2b3c4d-… and come from: fathom fleet token"
+    "this is not a join token; they look like fathom-join-1a2b3c4d-… and come from: fathom fleet token"
 )]
 pub struct NoToken;
 

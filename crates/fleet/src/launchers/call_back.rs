@@ -58,7 +58,7 @@ pub enum CallBackError {
     Credentials(#[from] CredentialsError),
     /// Another version of fathom, or another program.
     #[error(
-        "it is no agent of fathom {}; use the same version on all hosts",
+        "it is not an agent of fathom {}; use the same version on all hosts",
         env!("CARGO_PKG_VERSION")
     )]
     OtherVersion,
@@ -66,7 +66,7 @@ pub enum CallBackError {
     #[error("it does not know the secret of this launch")]
     WrongSecret,
     /// A host that nobody waits for.
-    #[error("{host} is no host of this run")]
+    #[error("{host} is not a host of this run")]
     OtherHost {
         /// The name that it gave.
         host: String,

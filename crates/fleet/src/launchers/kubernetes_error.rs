@@ -36,7 +36,7 @@ pub enum KubernetesError {
     #[error("the Job has no container for the agent")]
     NoContainer,
     /// The environment of the container.
-    #[error("the container's env is no list")]
+    #[error("the container's env is not a list")]
     MalformedEnvironment,
     /// The cluster has none to offer.
     #[error("no node of the cluster is ready and takes pods; name them with --hosts")]

@@ -117,7 +117,7 @@ struct MissingConnections {
 /// Why one server does not measure against another.
 #[derive(Debug, thiserror::Error)]
 enum MeasureError {
-    #[error("'{peer}' is no address")]
+    #[error("'{peer}' is not an address")]
     NoAddress { peer: String },
     #[error(transparent)]
     Forbidden(#[from] OwnerError),

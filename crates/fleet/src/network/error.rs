@@ -50,7 +50,7 @@ pub enum NetError {
         waited: Duration,
     },
     /// Somebody else answers, or another version.
-    #[error("{address} is no server of this version of fathom: {reason}")]
+    #[error("{address} is not a server of this version of fathom: {reason}")]
     Foreign {
         /// The address.
         address: String,

@@ -43,7 +43,7 @@ pub(super) fn plain(address: IpAddr) -> IpAddr {
 
 /// A text that is no network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no network; write for example 10.0.0.0/24 or 10.0.0.7")]
+#[error("'{0}' is not a network; write for example 10.0.0.0/24 or 10.0.0.7")]
 pub struct NoNetwork(String);
 
 impl FromStr for Network {

@@ -26,7 +26,7 @@ pub enum GreetingError {
     #[error("{0}")]
     Refused(String),
     /// Something else answers.
-    #[error("the other side is no fathom {expected}; it calls itself '{found}'")]
+    #[error("the other side is not fathom {expected}; it calls itself '{found}'")]
     OtherRole {
         /// `coordinator` or `agent`.
         expected: &'static str,

@@ -26,7 +26,7 @@ pub enum ConnectionError {
         cause: io::Error,
     },
     /// A name that no certificate can be for.
-    #[error("'{0}' is no name that a certificate could have")]
+    #[error("'{0}' is not a name that a certificate could have")]
     MalformedName(String),
     /// The certificate of the own authority.
     #[error("the authority's certificate is none: {0}")]

@@ -45,8 +45,9 @@ impl Context<'_> {
             return None;
         }
         if let Some(bytes) = self.unaligned_block(512) {
-            let message =
-                format!("direct I/O needs blocks of whole sectors; {bytes} is no multiple of 512");
+            let message = format!(
+                "direct I/O needs blocks of whole sectors; {bytes} is not a multiple of 512"
+            );
             let help = format!(
                 "take a multiple of 4096, or go through the page cache with {}",
                 self.spelling.pair("direct", "false")

@@ -134,7 +134,7 @@ section! {
         [LOAD; default "0"; example "100us"; alias "thinktime_spin"; only BLOCKS]
         think_spin: Time,
 
-        /// Asked-for rate of all workers together, in operations (1000/s) or bytes (50MiB/s).
+        /// Request rate of all workers together, in operations (1000/s) or bytes (50MiB/s).
         /// Latency then counts from when each operation was due, so that a stall is not hidden.
         [RATE; default "as fast as possible"; example "1000/s"; only BLOCKS, FILES, OBJECTS]
         rate: RateValue,
@@ -241,7 +241,7 @@ section! {
         /// just made itself.
         [FILES; default "0"; example "1"; only FILES, OBJECTS]
         shift: Count,
-        /// A phase that uses nothing up begins anew when all files were visited, until the
+        /// Repeat phases that consume nothing when all files were visited, until the
         /// runtime is over.
         [FILES; default "true with a runtime or a rate"; example "false"; only FILES, OBJECTS]
         repeat: Switch,
@@ -307,7 +307,7 @@ section! {
         /// Read the objects that are there already below the target's prefix.
         [OBJECTS; default "false"; example "true"; alias "list_existing"; only OBJECTS]
         existing: Switch,
-        /// Send a request again so often that failed for a passing reason (503, 5xx, timeout,
+        /// Retries of a request that fails with a transient error (503, 5xx, timeout,
         /// reset). Its time goes on meanwhile.
         [OBJECTS; default "0"; example "3"; only OBJECTS]
         retries: Count,
@@ -338,13 +338,13 @@ section! {
         /// Profile within the file with the keys.
         [OBJECTS; default "AWS_PROFILE, else default"; example "bench"; only OBJECTS]
         profile: Name,
-        /// Sign nothing.
+        /// Send unsigned requests.
         [OBJECTS; default "false"; example "true"; only OBJECTS]
         anonymous: Switch,
         /// Certificates of the authorities that vouch for the store (PEM).
         [OBJECTS; default "those of the system"; example "/etc/ssl/own-ca.pem"; only OBJECTS]
         ca_file: Name,
-        /// Take any certificate.
+        /// Skip TLS verification.
         [OBJECTS; default "false"; example "true"; only OBJECTS]
         unverified_tls: Switch,
         /// The payload is part of the signature. Costs a SHA-256 of every byte that is put.

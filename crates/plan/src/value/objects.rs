@@ -177,7 +177,7 @@ impl Value for ObjectSizesValue {
                 let weight: u32 = weight
                     .trim()
                     .parse()
-                    .map_err(|_| format!("the weight '{weight}' is no number"))?;
+                    .map_err(|_| format!("the weight '{weight}' is not a number"))?;
                 all.push((bytes(size)?, weight));
             }
             return match all.len() > MOST_SIZES || all.iter().all(|(_, weight)| *weight == 0) {
@@ -241,7 +241,7 @@ impl Value for KeyLayoutValue {
     const KIND: &'static str = "layout of keys";
 
     fn from_text(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is no layout; write flat, hashed, or tree:3x16");
+        let wrong = || format!("'{text}' is not a layout; write flat, hashed, or tree:3x16");
         let layout = match text.trim() {
             "flat" => KeyLayout::Flat,
             "hashed" => KeyLayout::Hashed,

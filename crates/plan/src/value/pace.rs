@@ -105,7 +105,7 @@ impl Value for RatesValue {
                 let rate = RateValue::from_text(part)?;
                 match rate.per_second > 0.0 {
                     true => Ok(Some(rate)),
-                    false => Err(format!("'{part}' is no rate above 0")),
+                    false => Err(format!("'{part}' is not a rate above 0")),
                 }
             }
         };
@@ -146,7 +146,8 @@ impl Value for LatencyTargetValue {
     const KIND: &'static str = "latency";
 
     fn from_text(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is no latency to keep; write for example p99<2ms over 5s");
+        let wrong =
+            || format!("'{text}' is not a latency to keep; write for example p99<2ms over 5s");
         let (target, window) = match text.split_once(" over ") {
             Some((target, window)) => (target, Some(window)),
             None => (text, None),

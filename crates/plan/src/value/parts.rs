@@ -59,7 +59,7 @@ fn explain(rest: &str) -> String {
         true => "; the content of a file cannot be taken",
         false => "",
     };
-    format!("'{part}' is no part of a content{file}; write \"text\", 0xdead, a number or %o")
+    format!("'{part}' is not a part of a content{file}; write \"text\", 0xdead, a number or %o")
 }
 
 /// The first part, and what follows it.

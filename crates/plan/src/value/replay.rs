@@ -82,7 +82,7 @@ impl Value for KindsValue {
         for word in text.split(',').map(str::trim) {
             let known = KINDS.iter().position(|(_, name)| *name == word);
             let at = known.ok_or_else(|| {
-                format!("'{word}' is no kind of operation; write read, write, trim or sync")
+                format!("'{word}' is not a kind of operation; write read, write, trim or sync")
             })?;
             value.kinds[at] = true;
         }

@@ -31,7 +31,7 @@ impl Value for UntilValue {
         let amount = lower
             .strip_prefix("precision")
             .ok_or_else(|| {
-                format!("'{text}' is no state to end at; write steady, precision 2% or iops 10% over 30s")
+                format!("'{text}' is not a state to end at; write steady, precision 2% or iops 10% over 30s")
             })?
             .trim_start_matches([' ', ':', '='])
             .trim_end_matches('%')
@@ -84,7 +84,8 @@ fn settled(text: &str) -> Result<Option<Settled>, String> {
         Some("latency") => Figure::Latency,
         _ => return Ok(None),
     };
-    let wrong = || format!("'{text}' is no state to end at; write for example iops 10% over 30s");
+    let wrong =
+        || format!("'{text}' is not a state to end at; write for example iops 10% over 30s");
     let slope = words.next_if_eq(&"slope").is_some();
     let limit = words.next().ok_or_else(wrong)?;
     let percent = limit.ends_with('%');

@@ -72,7 +72,7 @@ fn step(workload: &Workload, draft: &mut Draft) -> String {
     let BlockSizes::Fixed(block) = workload.block else {
         draft.refuse(
             key,
-            "fio's step counts from the end of a block, so that it is no stride with several \
+            "fio's step counts from the end of a block, so that it is not a stride with several \
              block sizes",
         );
         return String::new();

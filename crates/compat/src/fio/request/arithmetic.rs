@@ -149,7 +149,7 @@ impl Sum<'_> {
             return Ok(1.0);
         }
         let text: String = self.text[from..self.at].iter().collect();
-        (self.unit)(&text).ok_or_else(|| (from, format!("'{text}' is no unit")))
+        (self.unit)(&text).ok_or_else(|| (from, format!("'{text}' is not a unit")))
     }
 }
 

@@ -63,7 +63,7 @@ fn who_reads_datagrams_listens() {
 fn what_no_connection_can_do_is_told() {
     assert!(refusal("protocol=vsock\nport=1\nlisten").contains("virtual machines"));
     assert!(refusal("protocol=tcpv6\nport=1\nlisten").contains("fathom net"));
-    assert!(refusal("protocol=carrier\nport=1\nlisten").contains("no protocol"));
+    assert!(refusal("protocol=carrier\nport=1\nlisten").contains("not a protocol"));
     assert!(refusal("hostname=h").contains("port is 0"));
     assert!(refusal("port=99999\nlisten").contains("port is 99999"));
     assert!(refusal("port=5\nrw=write").contains("the other end"));

@@ -360,7 +360,7 @@ pub(crate) fn apply(
         What::ReadOnly => run.readonly = true,
         What::Section if text == "global" => {
             return Err((
-                "global is no job".to_owned(),
+                "global is not a job".to_owned(),
                 Some("name the section of a job"),
             ));
         }
@@ -380,14 +380,14 @@ pub(crate) fn apply(
         What::Debug => run.debug = value,
         What::StatusInterval => {
             let time = time_ns(&text, SECOND_NS).ok().filter(|ns| *ns > 0);
-            let wrong = || (format!("'{text}' is no time above 0"), None);
+            let wrong = || (format!("'{text}' is not a time above 0"), None);
             run.status_interval_ns = Some(time.ok_or_else(wrong)?);
         }
         What::Client => run.clients.push(text),
         What::Launcher => run.launcher = value,
         What::Fleet => run.fleet = value,
         What::AllowMissing => {
-            let wrong = |_| (format!("'{text}' is no number of hosts"), None);
+            let wrong = |_| (format!("'{text}' is not a number of hosts"), None);
             run.allow_missing = text.parse().map_err(wrong)?;
         }
         What::Action(shown) => *action = asked(shown, value),

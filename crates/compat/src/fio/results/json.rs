@@ -129,7 +129,7 @@ fn result(name: &str, value: &Value) -> Option<ResultDocument> {
             Some(entry) => result.jobs.push(job(entry, &global)),
             None => result
                 .damage
-                .push("an entry of the job list is no object".to_owned()),
+                .push("an entry of the job list is not an object".to_owned()),
         }
     }
     if entries.len() > MOST_JOBS {

@@ -73,7 +73,7 @@ fn protocol(asked: &mut Asked<'_>) -> Option<PeerProtocol> {
             "sockets of virtual machines are not supported; use tcp",
         ),
         other => {
-            let message = format!("'{other}' is no protocol; tcp, udp and unix are");
+            let message = format!("'{other}' is not a protocol; tcp, udp and unix are");
             asked.problem("protocol", message);
         }
     }
@@ -84,7 +84,7 @@ fn protocol(asked: &mut Asked<'_>) -> Option<PeerProtocol> {
 fn port(asked: &mut Asked<'_>) -> Option<u64> {
     let port = asked.count("port");
     if port.is_none() && asked.has("port") {
-        asked.problem("port", "is no number");
+        asked.problem("port", "is not a number");
         return None;
     }
     Some(port.unwrap_or(0))
