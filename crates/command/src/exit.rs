@@ -17,7 +17,7 @@ use crate::present;
 pub(crate) enum CommandError {
     /// What was typed, and what to type instead.
     Usage(String),
-    /// Several mistakes, each told by itself.
+    /// Several mistakes, one message each.
     Several(Vec<String>),
     /// A plan with mistakes, each with its place.
     Plan(PlanError),

@@ -11,9 +11,9 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::number("short_at", 0.0, 0.0, 1e15, "the operation with this number moves half of its bytes"),
     Parameter::number("stuck_at", 0.0, 0.0, 1e15, "the operation with this number never ends"),
     Parameter::bytes("eio_from", 0.0, 0.0, "reads and writes that touch the range from here fail with EIO"),
-    Parameter::bytes("eio_to", 0.0, 0.0, "end of that range; 0 is no range"),
+    Parameter::bytes("eio_to", 0.0, 0.0, "end of that range; 0 is not a range"),
     Parameter::bytes("hang_from", 0.0, 0.0, "reads and writes that touch the range from here hang"),
-    Parameter::bytes("hang_to", 0.0, 0.0, "end of that range; 0 is no range"),
+    Parameter::bytes("hang_to", 0.0, 0.0, "end of that range; 0 is not a range"),
     Parameter::number("hang_s", 0.0, 0.0, 1e9, "how long they hang; 0 is for ever"),
 ];
 

@@ -138,7 +138,7 @@ fn options(drive: &Drive) -> anyhow::Result<Options> {
         let name = splitmix64(fathom_observe::unix_now_ns() ^ u64::from(std::process::id()));
         #[expect(
             clippy::disallowed_methods,
-            reason = "the name is drawn, and nothing but a mount goes there"
+            reason = "the name is drawn, and only a mount goes there"
         )]
         let folder = std::env::temp_dir();
         folder.join(format!("fathom-lab-{name:016x}"))
@@ -154,7 +154,7 @@ fn options(drive: &Drive) -> anyhow::Result<Options> {
         0.0 => None,
         seconds => Some(
             Duration::try_from_secs_f64(seconds)
-                .with_context(|| format!("--hang {seconds} is no time"))?,
+                .with_context(|| format!("--hang {seconds} is not a time"))?,
         ),
     };
     Ok(options)

@@ -14,7 +14,7 @@ use fathom_observe::Sysroot;
 use crate::blind::BlindOptions;
 use crate::programs::programs;
 
-/// Sit the exam: let fathom judge simulated systems whose truth is known.
+/// Run the exam: judge simulated systems with known faults.
 ///
 /// Each scenario is a system with one fault, or with none, under a virtual
 /// clock; its parameters are drawn by the seed. The table says how often the

@@ -346,7 +346,7 @@ impl Histogram {
         if self.total == 0 {
             return None;
         }
-        debug_assert!(!quantile.is_nan(), "a quantile that is no number");
+        debug_assert!(!quantile.is_nan(), "a quantile that is not a number");
         // Rounded up, so that the share is reached and never just missed; the first of
         // all for a share of none.
         let rank = ((quantile.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);

@@ -81,7 +81,7 @@ mod tests {
         let quoted = of("\"{\\\"a\\\":[1,2,3]}\"");
         assert!(
             quoted < 200,
-            "what is within a text is no structure: {quoted}"
+            "what is within a text is not a structure: {quoted}"
         );
         // What breaks off counts as far as it goes.
         assert!(of("{\"a\":{\"b") >= NODE_BYTES && of("\"\\") < 200 && of("") < 200);

@@ -30,7 +30,7 @@ pub fn limiter(limiter: Limiter) -> &'static str {
         Limiter::Device => "device",
         Limiter::QueueDepth => "queue depth",
         Limiter::GeneratorCpu => "generator CPU",
-        Limiter::Rate => "the asked-for rate",
+        Limiter::Rate => "the requested rate",
         Limiter::Cap => "a configured limit",
         Limiter::Cache => "a cache",
         Limiter::Flush => "flush (durability)",
@@ -39,7 +39,7 @@ pub fn limiter(limiter: Limiter) -> &'static str {
         Limiter::Network => "network",
         Limiter::Thermal => "heat (throttling)",
         Limiter::ForeignLoad => "foreign load",
-        Limiter::Unknown => "unknown",
+        Limiter::Unknown => "not determined",
     }
 }
 

@@ -189,7 +189,7 @@ fn bound(figure: SloFigure, text: &str) -> Result<u64, String> {
         SloFigure::Ops => parse_count(text.trim_end_matches("/s")).map_err(told),
         SloFigure::Bytes => match text.strip_suffix("/s") {
             Some(amount) => parse_bytes(amount).map_err(told),
-            None => Err(format!("'{text}' is no throughput; write 500MB/s")),
+            None => Err(format!("'{text}' is not a throughput; write 500MB/s")),
         },
         _ => parse_duration(text).map_err(told),
     }

@@ -41,7 +41,7 @@ impl SteadinessClass {
             SteadinessClass::Drifting => "drifting",
             SteadinessClass::TwoModes => "two modes",
             SteadinessClass::NeverSteady => "never steady",
-            SteadinessClass::TooShort => "too short to say",
+            SteadinessClass::TooShort => "too short",
         }
     }
 }

@@ -197,7 +197,7 @@ mod tests {
         let empty = parse_health_page(&[0; HEALTH_PAGE_BYTES]);
         assert!(
             !empty.contains_key("temperature_celsius"),
-            "0 K is no temperature"
+            "0 K is not a temperature"
         );
     }
 }

@@ -308,7 +308,7 @@ fn raid_1_over_two_disks_and_a_loop_device_on_it() {
     assert_eq!(
         sda.model.as_deref(),
         Some("QEMU HARDDISK"),
-        "ATA is no vendor"
+        "ATA is not a vendor"
     );
     assert_eq!(sda.facts["transport"], "sata");
     assert_eq!(sda.facts["sata_link"], "1.5 Gbps");

@@ -135,8 +135,8 @@ fn other_files_are_refused_in_words() {
         let reader = RecordingReader::new(Cursor::new(bytes.to_vec()));
         reader.err().unwrap().to_string()
     };
-    assert!(refused(b"").contains("no recording of fathom"));
-    assert!(refused(b"{\"sysstat\": {}}").contains("no recording of fathom"));
+    assert!(refused(b"").contains("not a recording of fathom"));
+    assert!(refused(b"{\"sysstat\": {}}").contains("not a recording of fathom"));
     let mut bytes = Vec::new();
     block(HEADER, br#"{"format":"fathom.recording/9"}"#, &mut bytes);
     assert!(refused(&bytes).contains("fathom.recording/9"));

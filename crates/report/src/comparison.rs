@@ -80,7 +80,7 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
     };
     match comparison.standing {
         Standing::Proven => what,
-        Standing::Indicative => format!("{what}; indicative only"),
+        Standing::Indicative => format!("{what}; only an indication"),
         Standing::Unproven => format!("UNPROVEN: {what}"),
     }
 }
@@ -166,7 +166,7 @@ pub(crate) fn differences_line(list: &[Difference]) -> String {
 pub(crate) fn design_line(comparison: &Comparison) -> String {
     let margin = margin_text(comparison);
     match comparison.planned_pairs {
-        Some(pairs) => format!("{pairs} pairs in turns (A B B A), margin {margin}"),
+        Some(pairs) => format!("{pairs} alternating pairs (ABBA); under {margin} counts as equal"),
         None => format!("stored runs, not in turns; margin {margin}"),
     }
 }

@@ -238,7 +238,7 @@ pub(crate) fn ended_line(run: &JudgedRun) -> Option<String> {
         format!(": {}", reason.trim_end_matches('.'))
     });
     Some(format!(
-        "{word} after {complete} of {} trials{reason}. What was measured until then is kept.",
+        "{word} after {complete} of {} trials{reason}. Partial results were saved.",
         run.run.planned_trials
     ))
 }

@@ -161,7 +161,7 @@ fn turn_lines(fleet: &FleetReport, turn: &FleetTurn, throughput: Throughput) -> 
     let mut lines = Vec::new();
     if let Some(skew_ns) = turn.start_skew_ns {
         lines.push(format!(
-            "All were under way within {} (clocks known to ± {}).",
+            "All hosts started within {} (clock error ± {}).",
             unit::latency(skew_ns as f64),
             unit::latency(turn.clock_uncertainty_ns as f64)
         ));
@@ -179,7 +179,7 @@ fn turn_lines(fleet: &FleetReport, turn: &FleetTurn, throughput: Throughput) -> 
     };
     if let (Some(first), Some(last)) = (&turn.first_finisher, &turn.last_finisher) {
         lines.push(format!(
-            "Until the first was done ({}): {}; until the last ({}): {}.",
+            "While all hosts were running (until {}): {}; until the last ({}): {}.",
             name(fleet, first.host),
             told(first),
             name(fleet, last.host),

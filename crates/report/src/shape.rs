@@ -161,7 +161,7 @@ fn rate(rate: &Rate) -> String {
         Arrival::Constant => "",
         Arrival::Poisson => " (Poisson)",
     };
-    format!("{wanted} asked for{arrival}")
+    format!("{wanted} requested{arrival}")
 }
 
 #[cfg(test)]
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(
             words(&workload),
             "random (Zipf 1.2) 70 % reads, 30 % writes of 4 KiB, 4 workers at depth 32, \
-             O_DIRECT, fdatasync after every 8 writes, 20,000 operations/s asked for (Poisson)"
+             O_DIRECT, fdatasync after every 8 writes, 20,000 operations/s requested (Poisson)"
         );
     }
 }

@@ -48,7 +48,7 @@ pub enum CausalError {
     )]
     OtherMix,
     /// The load was on something else.
-    #[error("no test with a smaller volume: {0} is no block device here")]
+    #[error("no test with a smaller volume: {0} is not a block device here")]
     NoDevice(String),
     /// The application has no group that can be limited.
     #[error("no test with a smaller volume: {0}")]

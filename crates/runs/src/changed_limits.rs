@@ -208,7 +208,7 @@ impl ChangedLimits {
             ));
         }
         let owner = Owner::of(std::process::id())
-            .ok_or_else(|| io::Error::other("/proc does not tell of this process"))?;
+            .ok_or_else(|| io::Error::other("/proc lacks this process"))?;
         if let Some(folder) = note.parent() {
             fathom_outputs::make_folder(folder)?;
         }

@@ -22,7 +22,7 @@ pub enum RequestError {
         what: &'static str,
     },
     /// No launcher has this name.
-    #[error("'{0}' is no launcher: ssh, static, slurm or mpi")]
+    #[error("'{0}' is not a launcher: ssh, static, slurm or mpi")]
     UnknownLauncher(String),
     /// Each store of a configuration of GOSBench has keys of its own, and others are used.
     #[error(

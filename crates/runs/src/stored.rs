@@ -105,7 +105,7 @@ fn one(name: &str, store: &StorePath) -> anyhow::Result<JudgedRun> {
         .read_to_string(&mut text)
         .with_context(|| format!("cannot read {name}"))?;
     let run: JudgedRun = serde_json::from_str(&text)
-        .with_context(|| format!("{name} is no result of fathom (schema {RUN_SCHEMA})"))?;
+        .with_context(|| format!("{name} is not a result of fathom (schema {RUN_SCHEMA})"))?;
     anyhow::ensure!(
         run.schema == RUN_SCHEMA,
         "{name} has the schema {}; this fathom reads {RUN_SCHEMA}",

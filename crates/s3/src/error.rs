@@ -137,7 +137,7 @@ impl fmt::Display for EndpointProblem {
                  and AWS_SECRET_ACCESS_KEY"
             }
             EndpointProblem::MoreThanHost => "has more than a host and a port",
-            EndpointProblem::Port => "has a port that is no number",
+            EndpointProblem::Port => "has a port that is not a number",
             EndpointProblem::NoHost => "names no host",
         })
     }

@@ -222,7 +222,7 @@ impl Response {
                 self.closes = true;
                 status
             }
-            _ => return Err(Malformed("the answer is no HTTP/1.1")),
+            _ => return Err(Malformed("the answer is not HTTP/1.1")),
         };
         let mut chunked = false;
         for line in lines {
@@ -264,7 +264,7 @@ impl Response {
                 let text = std::str::from_utf8(value).unwrap_or_default();
                 let length = text
                     .parse()
-                    .map_err(|_| Malformed("the length is no number"))?;
+                    .map_err(|_| Malformed("the length is not a number"))?;
                 self.length = Some(length);
             }
             17 if is("transfer-encoding") => {

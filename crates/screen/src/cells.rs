@@ -234,7 +234,7 @@ pub(crate) fn cpu_line(moment: &Moment, cpus: Option<u32>) -> String {
 /// Who does not tell what is not known: of a recording it is not known why.
 fn untold(recorded: bool) -> String {
     let who = if recorded { "recording" } else { "kernel" };
-    format!("this {who} does not tell")
+    format!("not in this {who}")
 }
 
 /// `I/O 30 % (all 10 %)  CPU 1 %  memory 0 %  3 tasks run, 1 blocked`.

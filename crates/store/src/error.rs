@@ -178,7 +178,7 @@ pub(crate) fn from_sqlite(path: &Path, error: rusqlite::Error) -> Error {
         ErrorCode::DatabaseCorrupt => Error::Corrupt { path, detail },
         ErrorCode::NotADatabase => Error::Foreign {
             path,
-            what: "it is no SQLite database".to_owned(),
+            what: "it is not a SQLite database".to_owned(),
         },
         ErrorCode::ReadOnly => Error::ReadOnly { path, detail },
         ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied => {

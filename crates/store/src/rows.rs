@@ -40,7 +40,7 @@ pub(crate) fn state(row: &rusqlite::Row<'_>, column: &str) -> rusqlite::Result<R
         .into_iter()
         .find(|state| state_text(*state) == text)
         .ok_or_else(|| {
-            let reason = format!("'{text}' is no state of a run");
+            let reason = format!("'{text}' is not a state of a run");
             rusqlite::Error::FromSqlConversionFailure(0, Type::Text, reason.into())
         })
 }

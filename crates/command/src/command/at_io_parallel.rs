@@ -33,7 +33,7 @@ const FILE_PREFIX: &str = "at_io_iops";
 /// script: TIME, FILE_SIZE, THREADS, ITERATIONS, BLOCKSIZE and
 /// REMOTE_PCS_MOUNT_PATH; PAUSE is the time between two tests. What is not
 /// given is taken from the environment, else from the guide. Nothing needs to
-/// be copied or installed: agents come to life as with --hosts elsewhere.
+/// be copied or installed: agents are started as with --hosts elsewhere.
 ///
 /// For each number of threads: a warm-up that makes the files, then sequential
 /// read and write, random read and write, and random writes with a sync after

@@ -205,7 +205,7 @@ fn answer(
         (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
         (_, Format::Markdown) => diagnosis::markdown(&found),
         (_, Format::Html) => diagnosis::html(&found)?,
-        (_, Format::Text) => diagnosis::text(&found, 80),
+        (_, Format::Text) => diagnosis::text(&found, fathom_console::columns()),
     };
     present::write_stdout(&shown)?;
     Ok(exit)

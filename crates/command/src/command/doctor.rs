@@ -9,7 +9,7 @@ use fathom_observe::{Capability, CapabilityStatus, Sysroot, doctor};
 use crate::exit::Exit;
 use crate::present;
 
-/// Say what this machine allows, and what to do about what it does not.
+/// Check what this machine supports and how to fix gaps.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  fathom doctor\n  fathom doctor /mnt/data")]
 pub(crate) struct Doctor {
@@ -27,7 +27,7 @@ pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
     let silent = matches!(&looked, Err(error) if error.kind() == std::io::ErrorKind::TimedOut);
     anyhow::ensure!(
         silent || looked.is_ok_and(|found| found.is_dir()),
-        "{} is no directory; name one in which a small file may be tried out",
+        "{} is not a directory; name one in which a small file may be tried out",
         options.directory.display()
     );
     let capabilities = doctor(&Sysroot::host(), Some(&options.directory));

@@ -70,7 +70,7 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
             Some(path)
         }
         _ => {
-            let problem = format!("{target} is no directory or bucket; name one to list in");
+            let problem = format!("{target} is not a directory or bucket; name one to list in");
             return Err(CommandError::Usage(problem).into());
         }
     };

@@ -130,7 +130,7 @@ fn name(paths: &[PathBuf]) -> anyhow::Result<()> {
         .try_for_each(|path| present::write_stdout(&format!("{}\n", path.display())))
 }
 
-/// Writes to standard output. A reader that went away is no error.
+/// Writes to standard output. A reader that went away is not an error.
 fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {

@@ -24,7 +24,7 @@ use crate::present;
 ///
 /// Takes what fio takes: job files, `-` for standard input, and options of jobs
 /// (`--name=a --rw=randread …`). Every option is known; what is not done as
-/// asked is told by name. Results are printed in fio's formats.
+/// asked is reported by name. Results are printed in fio's formats.
 ///
 /// Files that a job makes stay, as with fio (`unlink=1` removes them); `fathom
 /// clean --kept` lists them. A device, or a file that was there before, is

@@ -13,7 +13,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
-/// Set up the hosts that run agents, and look how they are.
+/// Set up and check agent hosts.
 ///
 /// Needed for --launcher static only; ssh needs no keys of its own.
 #[derive(Debug, Subcommand)]
@@ -59,7 +59,7 @@ pub(crate) enum Fleet {
         #[command(flatten)]
         store: StorePath,
     },
-    /// Ask hosts how they are: version, clock, what their owners allow.
+    /// Check hosts: version, clock, what their owners allow.
     #[command(after_help = "Example:\n  fathom fleet status --hosts node[01-84]")]
     Status {
         #[command(flatten)]
@@ -169,7 +169,11 @@ fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
         let text = serde_json::to_string_pretty(&hosts)?;
         present::write_stdout(&format!("{text}\n"))?;
     } else {
-        present::write_stdout(&fathom_report::hosts::table(&hosts, &permissions))?;
+        present::write_stdout(&fathom_report::hosts::table(
+            &hosts,
+            &permissions,
+            fathom_console::columns(),
+        ))?;
     }
     Ok(match fleet.missing().next().is_none() {
         true => Exit::Success,

@@ -219,7 +219,7 @@ fn page(report: &PairReport, format: NetFormat) -> anyhow::Result<String> {
     Ok(match (format, report.loads.first()) {
         (NetFormat::Json, _) => pages::json(report)?,
         (NetFormat::Iperf3, Some(load)) => fathom_compat::iperf3::iperf3_json(report, load)?,
-        _ => pages::pair_text(report),
+        _ => pages::pair_text(report, fathom_console::columns()),
     })
 }
 

@@ -225,7 +225,7 @@ fn parse_target(text: &str) -> Result<Target, CommandError> {
     match target.path().filter(|_| !text.contains('/')) {
         Some(path) if fathom_deadline::paths::find(path)?.is_none() => {
             Err(CommandError::usage(format!(
-                "'{text}' is no directory, file or device here; a host is pinged at a port, as in \
+                "'{text}' is not a directory, file or device here; a host is pinged at a port, as in \
                  tcp://{text}:22"
             )))
         }

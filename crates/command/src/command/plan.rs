@@ -69,7 +69,7 @@ Examples:
     Schema,
 }
 
-/// Taken for the memory of a host that does not tell it.
+/// Assumed for a host whose memory is not known.
 const FALLBACK_RAM_BYTES: u64 = 16 << 30;
 
 pub(crate) fn run(plan: Plan) -> anyhow::Result<Exit> {
@@ -125,7 +125,10 @@ fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
         present::write_stdout(&(text + "\n"))?;
         return Ok(Exit::Success);
     }
-    present::write_stdout(&fathom_report::schedule::table(&schedule))?;
+    present::write_stdout(&fathom_report::schedule::table(
+        &schedule,
+        fathom_console::columns(),
+    ))?;
     Ok(Exit::Success)
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn run(command: &SmallfileCommand) -> anyhow::Result<Exit> {
         return cleanup::run(&asked, top);
     }
     if asked.host_set.is_none() && !found.is_some_and(|facts| facts.is_dir()) {
-        let problem = format!("--top: {} is no directory", top.display());
+        let problem = format!("--top: {} is not a directory", top.display());
         return Err(CommandError::Usage(problem).into());
     }
     measure(&asked, top)

@@ -15,13 +15,10 @@ use fathom_screen::{WatchedSpan, host_name, watch};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
-/// Columns of the text.
-const WIDTH: usize = 80;
-
 /// Show utilisation, saturation and errors of each resource of this host.
 ///
 /// Cores, memory, each disk with its queue, links, interfaces and the network,
-/// read twice or more over a while; and a picture of what hangs on what, from
+/// read twice or more over a while; and a picture of the topology, from
 /// the socket to disks and interfaces, with the width of each link: one that was
 /// trained down is named, and the narrowest is marked. Thresholds are those of
 /// the alarms. What iostat calls %util is shown and nothing is judged by it.
@@ -79,7 +76,7 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
     let shown = match (command.json, command.format) {
         (true, _) | (_, Format::Json) => machine::json(&found)?,
         (_, Format::Html) => machine::html(&found)?,
-        (_, Format::Text) => machine::text(&found, WIDTH, command.how),
+        (_, Format::Text) => machine::text(&found, fathom_console::columns(), command.how),
     };
     present::write_stdout(&shown)?;
     Ok(match was_interrupted {
@@ -119,8 +116,6 @@ fn of_files(files: &[PathBuf]) -> Result<MachineUse, CommandError> {
         return Err(CommandError::Usage(problem));
     }
     let mut notes = read.notes;
-    notes.push(
-        "what hangs on what is read on the host itself, and no part of a recording".to_owned(),
-    );
+    notes.push("the topology is read on the host itself and is not part of a recording".to_owned());
     Ok(MachineUse { notes, ..found })
 }

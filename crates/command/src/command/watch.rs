@@ -19,7 +19,7 @@ use crate::{present, signals};
 /// How often it is looked whether somebody wants it to end.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Watch this host: devices, who causes the I/O, and what is the matter.
+/// Live view of this host: devices, top processes, bottleneck.
 ///
 /// On a terminal a screen that is drawn again with each reading; elsewhere one
 /// block of text for each. The first lines say in words what holds the host
@@ -48,7 +48,7 @@ pub(crate) struct Watch {
     #[arg(long = "every", value_name = "TIME", default_value = "1s")]
     #[arg(value_parser = super::record::interval)]
     every_ns: u64,
-    /// End after so many readings.
+    /// Stop after N samples.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
     /// Order of devices and processes.

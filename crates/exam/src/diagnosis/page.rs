@@ -22,7 +22,7 @@ the volume in the one family where a user would know it.
 
 **What is right.** The answer and the name of the limiter must be those of the truth; where a neighbour is
 the cause, the evidence must name its process as well. A YES for a host whose storage does not hold it back
-is counted apart, and must never be, whoever disturbed the case; save one about a device that is not of the
+is counted apart, and must never be, even where the case was disturbed; save one about a device that is not of the
 laboratory while others used it, of which nobody knows the truth.
 
 **What does not count.** The exam needs the machine for itself. It measures what the hypervisor and processes

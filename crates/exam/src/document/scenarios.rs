@@ -109,8 +109,8 @@ count of errors. *Expert*: something in the lines below the first one that someb
 could doubt: `iops` stdev above 10 % or its min below half of the average, `clat` max of 20 times
 the 99th percentile, disk counts that are off by 10 %, `cpu` above 90 %, runs that differ by 10 %.
 A sign counts even when it points at something else, and the same signs on a sound system are false
-alarms. The spread is that of seconds; fio's own is of half seconds. Whoever asks for
-`steadystate`, `--write_iops_log` or a status interval sees more.
+alarms. The spread is that of seconds; fio's own is of half seconds. Those who ask for
+`steadystate`, `--write_iops_log` or a status interval see more.
 {broken}
 {table}",
         scenarios = names.len(),

@@ -73,7 +73,7 @@ fn a_load_is_a_share_of_what_the_volume_gives() {
         );
     }
     let text = diagnose(&bench, &[volume, "--yes"]).stdout;
-    assert!(text.contains("What the volume can give:"), "{text}");
+    assert!(text.contains("Volume capacity:"), "{text}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),
         "{text}"

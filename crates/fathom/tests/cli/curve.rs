@@ -13,7 +13,7 @@ fn curve(bench: &Bench, args: &[&str]) -> Value {
 fn number(value: &Value) -> f64 {
     value
         .as_f64()
-        .unwrap_or_else(|| panic!("{value} is no number"))
+        .unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 /// The words of a text, wherever its lines were broken.

@@ -290,7 +290,7 @@ fn a_second_look_at_the_same_load_is_no_test_load() {
     let found = diagnose(&bench, &[load, &later], &["--json"]).json();
     assert_ne!(found["answer"], "yes", "{found}");
     let remarks = found["remarks"].to_string();
-    assert!(remarks.contains("is no test load"), "{remarks}");
+    assert!(remarks.contains("is not a test load"), "{remarks}");
     // Of another host.
     let other = changed(&bench, "test-load.json", |text| {
         text.replace("\"cubes\"", "\"spheres\"")

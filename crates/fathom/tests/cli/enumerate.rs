@@ -49,8 +49,8 @@ fn what_cannot_be_listed_is_refused() {
         output.expect_status(2);
         output.stderr.clone()
     };
-    assert!(told(&["enumerate", "nowhere"]).contains("no directory"));
-    assert!(told(&["enumerate", "null:"]).contains("no directory"));
+    assert!(told(&["enumerate", "nowhere"]).contains("not a directory"));
+    assert!(told(&["enumerate", "null:"]).contains("not a directory"));
     assert!(told(&["enumerate", "data", "--sizes", "0"]).contains("from 1"));
 }
 

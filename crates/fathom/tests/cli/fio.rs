@@ -324,7 +324,7 @@ fn a_recorded_list_is_replayed_on_the_files_that_it_names() {
     let ran = place.fio(&["--name=a", "--read_iolog=log", "--rw=write"]);
     assert_ne!(ran.status, Some(0));
     assert!(
-        ran.stderr.contains("log:3:6: 'erase' is no action"),
+        ran.stderr.contains("log:3:6: 'erase' is not an action"),
         "{}",
         ran.stderr
     );

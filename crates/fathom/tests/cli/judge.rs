@@ -214,7 +214,7 @@ fn a_result_without_jobs_is_not_trusted_and_it_is_said_why() {
     let bench = Bench::new();
     for (jobs, words) in [
         ("[]", "no job with results"),
-        ("[7]", "an entry of the job list is no object"),
+        ("[7]", "an entry of the job list is not an object"),
     ] {
         let text = format!("{{\"fio version\": \"fio-3.36\", \"jobs\": {jobs}}}");
         std::fs::write(bench.path().join("none.json"), text).unwrap();

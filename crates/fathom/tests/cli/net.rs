@@ -386,7 +386,7 @@ fn what_cannot_be_done_is_told_with_a_remedy() {
     assert!(told(&["net", "no-such-host.invalid"]).contains("cannot be found"));
     assert!(told(&["net", "127.0.0.1", "-P", "9999"]).contains("can be 1 to 256"));
     assert!(told(&["size", "--link", "25GbE"]).contains("--disk"));
-    assert!(told(&["size", "--link", "fast", "--disk", "1MB/s"]).contains("is no link"));
+    assert!(told(&["size", "--link", "fast", "--disk", "1MB/s"]).contains("is not a link"));
     assert!(
         told(&["size", "--link", "25GbE", "--disk", "300"])
             .contains("300 needs a unit, e.g. 300MB/s")

@@ -111,7 +111,7 @@ fn silence_is_not_taken_for_a_no() {
         let flat: String = all.split_whitespace().collect::<Vec<_>>().join(" ");
         for wrong in [
             "does not exist",
-            "no directory",
+            "not a directory",
             "nothing has been measured",
             " / is not responding",
         ] {

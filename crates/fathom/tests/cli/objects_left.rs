@@ -134,7 +134,7 @@ fn calls_that_make_no_sense_are_refused_before_anything_is_asked() {
         assert!(err.ends_with('\n'), "{err:?}");
     }
     for (target, endpoint, told) in [
-        ("bucket", &*endpoint, "is no bucket"),
+        ("bucket", &*endpoint, "is not a bucket"),
         ("s3://bucket/a/../b", &endpoint, ". and .."),
         (
             "s3://bucket/try",

@@ -129,8 +129,7 @@ fn a_damaged_file_does_not_block_its_folder() {
     for command in ["diagnose", "use", "alarms"] {
         let read = bench.fathom([command, "r", "--json"]);
         assert!(matches!(read.status, Some(0 | 10)), "{}", read.stderr);
-        let told =
-            "torn.frec was left out: this is no recording of fathom, or its beginning is damaged";
+        let told = "torn.frec was left out: this is not a recording of fathom, or its beginning is damaged";
         assert!(read.stdout.contains(told), "{command}: {}", read.stdout);
     }
     bench

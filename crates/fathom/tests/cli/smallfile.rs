@@ -211,7 +211,7 @@ fn a_yaml_file_is_read_and_what_is_wrong_is_named() {
     bench
         .fathom(nowhere)
         .expect_status(2)
-        .expect_in_stderr("no directory");
+        .expect_in_stderr("not a directory");
     let help = bench.fathom(["smallfile", "--help"]);
     assert!(
         help.stdout.contains("--operation cleanup"),

@@ -23,7 +23,7 @@ fn an_unusable_store_does_not_cost_the_result() {
     let bench = Bench::new();
     fs::write(
         bench.store(),
-        "this is no database, but it is longer than a header would be",
+        "this is not a database, but it is longer than a header would be",
     )
     .unwrap();
     let (output, result) = bench.json(READ);

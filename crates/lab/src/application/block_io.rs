@@ -68,7 +68,7 @@ impl BlockIo {
         let threads = self.active.iter().copied().max().unwrap_or(0);
         if blocks == 0 || threads == 0 || threads > MOST_THREADS || self.step_ms == 0 {
             return Err(Error::Description(format!(
-                "the application: {threads} threads in steps of {} ms on {} of {bytes} bytes is no load",
+                "the application: {threads} threads in steps of {} ms on {} of {bytes} bytes is not a load",
                 self.step_ms,
                 self.path.display()
             )));

@@ -134,7 +134,7 @@ fn errors_and_hanging_operations_reach_the_program() {
     );
     assert_eq!(
         truth.laboratory.replies, 2,
-        "a hanging operation is no promise"
+        "a hanging operation is not a promise"
     );
 }
 

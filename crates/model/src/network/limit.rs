@@ -38,7 +38,7 @@ impl NetLimitKind {
             NetLimitKind::HostCpu => "the CPUs of a host",
             NetLimitKind::Window => "window against round trip",
             NetLimitKind::Loss => "loss",
-            NetLimitKind::AskedRate => "the rate that was asked for",
+            NetLimitKind::AskedRate => "the requested rate",
             NetLimitKind::Unknown => "not clear",
         }
     }

@@ -136,7 +136,7 @@ pub enum SpecError {
         most: u64,
     },
     /// The name of an algorithm that the kernel could not have.
-    #[error("the congestion control is no name of at most 15 letters")]
+    #[error("the congestion control is not a name of at most 15 letters")]
     CongestionControl,
     /// Requests need answers in order.
     #[error("requests go over TCP only")]

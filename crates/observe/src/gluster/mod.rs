@@ -34,13 +34,13 @@ pub enum GlusterProfileError {
     #[error("this profile is too long")]
     TooLong,
     /// Nothing of one is in it.
-    #[error("this is no profile")]
+    #[error("this is not a profile")]
     None,
     /// It says something else.
-    #[error("this is no profile: {0}")]
+    #[error("this is not a profile: {0}")]
     Other(String),
     /// Its elements lie within one another without end.
-    #[error("this is no profile: it is nested too deep")]
+    #[error("this is not a profile: it is nested too deep")]
     TooDeep,
     /// What Gluster says instead of one.
     #[error("{0}")]

@@ -5,7 +5,7 @@ use super::*;
 fn fixture(name: &str) -> SmartDrive {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/smartctl");
     let text = std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
-    parse_smartctl(&text).unwrap_or_else(|| panic!("{name} is no output of smartctl"))
+    parse_smartctl(&text).unwrap_or_else(|| panic!("{name} is not an output of smartctl"))
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn what_is_not_told_is_not_known_and_the_reason_is_kept() {
     assert!(message.contains("Permission denied"), "{message}");
     let silent = fixture("behind-adapter-silent");
     assert_eq!(silent.name, "bus/0 [megaraid_disk_02]");
-    assert!(silent.health.is_empty(), "0 degrees is no temperature");
+    assert!(silent.health.is_empty(), "0 degrees is not a temperature");
     for text in [
         "",
         "{}",

@@ -24,7 +24,7 @@ pub enum ReadError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// It does not begin like one.
-    #[error("this is no recording of fathom, or its beginning is damaged")]
+    #[error("this is not a recording of fathom, or its beginning is damaged")]
     NotOne,
     /// It is one of another version.
     #[error("this recording has the format {0}, which this fathom does not read; use a newer one")]

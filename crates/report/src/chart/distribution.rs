@@ -158,10 +158,10 @@ pub(super) fn percentile_curve(title: &str, charts: &OpCharts) -> Option<String>
     let _ = write!(
         out,
         "<figure class=\"chart curve\"><figcaption>{title}</figcaption>\
-         <div class=\"keys\"><span>Each further nine has the same room</span></div>"
+         <div class=\"keys\"><span>Each extra nine gets equal width</span></div>"
     );
     let label = format!("{title}: latency by percentile");
-    let x_title = "share of operations that were at least as fast";
+    let x_title = "percentile";
     out.push_str(&svg::open(&label, &xs, &ys, x_title, "latency"));
     let mut d = String::new();
     for (percent, ns) in curve {

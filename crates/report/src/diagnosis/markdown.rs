@@ -10,7 +10,7 @@ pub fn markdown(diagnosis: &Diagnosis) -> String {
     let mut out = format!("# {}\n\n", escaped(&super::headline(diagnosis)));
     list(&mut out, "", &diagnosis.evidence);
     let ceiling = super::ceiling_lines(diagnosis);
-    list(&mut out, "What the volume can give", &ceiling);
+    list(&mut out, "Volume capacity", &ceiling);
     list(&mut out, "What would settle it", &diagnosis.settle);
     out.push_str(&format!("{}\n\n", escaped(&recorded(diagnosis))));
     if !diagnosis.disks.is_empty() {

@@ -128,6 +128,6 @@ fn meaning(diagnosis: &Diagnosis) -> &'static str {
         (Answer::No, _) => {
             "the storage has room, and nothing else was short while this was recorded"
         }
-        (Answer::NotProven, _) => "what was recorded does not decide it",
+        (Answer::NotProven, _) => "not enough evidence yet",
     }
 }

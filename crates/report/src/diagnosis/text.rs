@@ -27,7 +27,7 @@ pub fn text(diagnosis: &Diagnosis, width: usize) -> String {
     let mut out = super::headline(diagnosis) + "\n";
     list(&mut out, "", &diagnosis.evidence, width);
     let ceiling = super::ceiling_lines(diagnosis);
-    list(&mut out, "What the volume can give:", &ceiling, width);
+    list(&mut out, "Volume capacity:", &ceiling, width);
     list(&mut out, "What would settle it:", &diagnosis.settle, width);
     out.push_str(&format!("\n{}\n", recorded(diagnosis)));
     if let Some(table) = devices(diagnosis) {

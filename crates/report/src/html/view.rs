@@ -300,7 +300,7 @@ fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
         }
     }
     if let Some(share) = limits::trial_ceiling_share(trial) {
-        out.push(("Of generator's ceiling", figure::percent(share)));
+        out.push(("Generator headroom used", figure::percent(share)));
     }
     if let Some(flush) = summary.final_flush_ns {
         out.push(("Final flush", unit::latency(flush as f64)));
@@ -310,10 +310,7 @@ fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
         let max = lateness
             .max_ns
             .map_or("n/a".to_owned(), |ns| unit::latency(ns as f64));
-        out.push((
-            "Lateness of starts",
-            format!("p99 {}, max {max}", p99.inline()),
-        ));
+        out.push(("Schedule lag", format!("p99 {}, max {max}", p99.inline())));
     }
     out.push(("Seed", trial.seed.to_string()));
     out

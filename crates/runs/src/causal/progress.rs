@@ -41,7 +41,7 @@ pub enum CommandProblem {
     #[error("it failed")]
     Failed,
     /// It prints something else.
-    #[error("it prints '{0}', which is no number")]
+    #[error("it prints '{0}', which is not a number")]
     NoNumber(String),
 }
 
@@ -140,7 +140,7 @@ mod tests {
     fn the_last_number_counts() {
         assert_eq!(printed("echo transactions 42.5").unwrap(), 42.5);
         let told = printed("echo none").unwrap_err().to_string();
-        assert_eq!(told, "it prints 'none', which is no number");
+        assert_eq!(told, "it prints 'none', which is not a number");
         let failed = printed("echo 5; exit 3");
         assert!(matches!(failed, Err(CommandProblem::Failed)));
         assert!(printed("echo NaN").is_err());

@@ -152,7 +152,7 @@ pub enum DocumentProblem {
         error: io::Error,
     },
     /// Something else.
-    #[error("{} is no result of fio", .0.display())]
+    #[error("{} is not a result of fio", .0.display())]
     NoResult(PathBuf),
     /// Not as fio writes it.
     #[error("{}: {error}", .path.display())]

@@ -107,7 +107,7 @@ impl Collector {
                     "only plain http is spoken; use a collector on this host",
                 ));
             }
-            _ => return Err(wrong("this is no URL")),
+            _ => return Err(wrong("this is not a URL")),
         };
         let (place, path) = match rest.split_once('/') {
             Some((place, path)) => (place, format!("/{path}")),
@@ -115,14 +115,16 @@ impl Collector {
         };
         let (host, port) = match place.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => {
-                let port = port.parse().map_err(|_| wrong("the port is no number"))?;
+                let port = port
+                    .parse()
+                    .map_err(|_| wrong("the port is not a number"))?;
                 (host, port)
             }
             _ => (place, 4318),
         };
         let strange = |c: char| c.is_whitespace() || c.is_control();
         if host.is_empty() || host.contains('@') || url.contains(strange) {
-            return Err(wrong("this is no host"));
+            return Err(wrong("this is not a host"));
         }
         Ok(Collector {
             host: host.to_owned(),

@@ -63,7 +63,7 @@ pub struct Rule {
 /// A text that is no rule of a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{rule}' is no rule; write METHOD:ACTION@EVERY, where ACTION is delay=20ms, a status, close, \
+    "'{rule}' is not a rule; write METHOD:ACTION@EVERY, where ACTION is delay=20ms, a status, close, \
      truncate, corrupt, hang=5s, drip=100ms, pretend, forget, shorten, other-range, whole-object, \
      no-tag, redirect, wrong-region, bad-bucket, or what is wrong with listings ({})",
     names_of_listing_faults()

@@ -174,7 +174,7 @@ pub(super) fn notes(facts: &OneByOneFacts) -> Vec<String> {
 /// What an errno means; 0 is an operation that ended short.
 pub(super) fn failure(errno: i32) -> String {
     match errno {
-        0 => "fewer bytes were moved than asked for".to_owned(),
+        0 => "fewer bytes were moved than requested".to_owned(),
         errno => std::io::Error::from_raw_os_error(errno).to_string(),
     }
 }

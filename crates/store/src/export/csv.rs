@@ -63,7 +63,7 @@ columns! {
     "errors_unsupported", "of these: EINVAL, EOPNOTSUPP",
         |out, l| errors(out, l, ErrorClass::Unsupported);
     "errors_timeout", "of these: deadline passed", |out, l| errors(out, l, ErrorClass::Timeout);
-    "errors_short", "of these: fewer bytes than asked for",
+    "errors_short", "of these: fewer bytes than requested",
         |out, l| errors(out, l, ErrorClass::Short);
     "errors_verify", "of these: wrong data", |out, l| errors(out, l, ErrorClass::Verify);
     "errors_other", "of these: anything else", |out, l| errors(out, l, ErrorClass::Other);

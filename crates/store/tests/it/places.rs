@@ -64,8 +64,8 @@ fn a_file_of_another_program_is_refused_and_left_untouched() {
     drop(foreign);
     let texts = [
         (fs::read(&path).unwrap(), "the database of another program"),
-        (vec![b'x'; 5000], "it is no SQLite database"),
-        (b"#!/bin/sh\n".to_vec(), "it is no SQLite database"),
+        (vec![b'x'; 5000], "it is not a SQLite database"),
+        (b"#!/bin/sh\n".to_vec(), "it is not a SQLite database"),
     ];
     for (content, expected) in texts {
         fs::write(&path, &content).unwrap();

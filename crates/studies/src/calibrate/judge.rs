@@ -17,7 +17,7 @@ pub const CALIBRATION: &str = "calibrate";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoCalibration {
     /// It measured something else.
-    #[error("run {0} is no calibration")]
+    #[error("run {0} is not a calibration")]
     OtherRun(String),
     /// It ended before all was measured.
     #[error("run {run} did not measure all: {why}")]

@@ -68,7 +68,7 @@ impl CalibrationPlan {
     pub fn in_words(&self) -> String {
         let whose = match self.shape.is_known {
             true => format!("as the recorded load of {}", self.shape.device),
-            false => "as is usual: the recording does not tell".to_owned(),
+            false => "as is usual: the recording lacks it".to_owned(),
         };
         let seconds = u64::from(TRIALS * (self.seconds + WARMUP_SECONDS));
         format!(
@@ -78,7 +78,7 @@ impl CalibrationPlan {
              \x20 - random operations of {block}, {reads} % reads, without the page cache\n\
              \x20   ({whose})\n\
              \x20 - for about {span}: as many as the volume takes, then {pace:.0} % of that\n\
-             \x20 - meanwhile the volume is fully loaded: whoever works on it becomes slower\n",
+             \x20 - meanwhile the volume is fully loaded: work on it becomes slower\n",
             target = self.target,
             size = unit::bytes_exact(self.size_bytes),
             block = unit::bytes_exact(self.shape.block_bytes),

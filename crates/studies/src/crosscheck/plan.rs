@@ -47,7 +47,7 @@ pub enum NotComparable {
         label: String,
     },
     /// fio cannot do it.
-    #[error("fio cannot do what the plan asks for")]
+    #[error("fio cannot run this plan")]
     NotInFio(Vec<Refusal>),
     /// There is no workload.
     #[error("the plan has no workload that could be compared")]

@@ -44,7 +44,7 @@ fn load(curve: &Curve) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(ceiling) = &curve.ceiling {
         out.push(format!(
-            "the closed loop reached {} ops/s with {} in flight; loads are shares of it",
+            "maximum: {} ops/s ({} in flight); loads are percentages of that",
             unit::count(ceiling.ops_per_second),
             unit::group(ceiling.depth)
         ));

@@ -140,7 +140,7 @@ fn evidence(
     };
     let held = match holds {
         Some(p) => format!(
-            "{target} holds up to {}: {}",
+            "{target} is met up to {}: {}",
             at(p),
             held_text(p, confirmed)
         ),
@@ -148,7 +148,7 @@ fn evidence(
         None => format!("no load is known to hold {target}"),
     };
     match (holds, fails) {
-        (Some(_), Some(p)) => format!("{held}; {} does not hold it: {}", at(p), failed_text(p)),
+        (Some(_), Some(p)) => format!("{held}; not at {}: {}", at(p), failed_text(p)),
         (Some(_), None) => format!("{held}; no load that was tried is known to break it"),
         (None, Some(p)) => format!("{held}: not by {}: {}", at(p), failed_text(p)),
         (None, None) => held,

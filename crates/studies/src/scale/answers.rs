@@ -164,7 +164,7 @@ fn words(limiter: Limiter) -> &'static str {
         Limiter::Device => "the device",
         Limiter::QueueDepth => "the queue depth of each host",
         Limiter::GeneratorCpu => "the CPU of the hosts",
-        Limiter::Rate => "the rate that was asked for",
+        Limiter::Rate => "the requested rate",
         Limiter::Cap => "a configured limit",
         Limiter::Cache => "a cache",
         Limiter::Flush => "waiting for durability",

@@ -16,7 +16,7 @@ pub struct ScaleNumbers {
 #[non_exhaustive]
 pub enum NumbersError {
     /// There are not as many.
-    #[error("{wanted} hosts were asked for; {present} are there")]
+    #[error("{wanted} hosts are needed; {present} are there")]
     TooMany {
         /// What was asked for.
         wanted: usize,

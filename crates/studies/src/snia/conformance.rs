@@ -98,7 +98,7 @@ fn device(test: &Test<'_>) -> (bool, String) {
         ),
         (kind, _) => (
             false,
-            format!("{} is no drive but of the kind {kind}", top.name),
+            format!("{} is not a drive but of the kind {kind}", top.name),
         ),
     }
 }

@@ -45,7 +45,10 @@ pub(super) fn carry_out(request: &FioRequest) -> anyhow::Result<Exit> {
     match request.action {
         FioAction::Account => Ok(Exit::Success),
         FioAction::Plan => {
-            present::write_stdout(&fathom_report::schedule::table(&mapped.schedule))?;
+            present::write_stdout(&fathom_report::schedule::table(
+                &mapped.schedule,
+                fathom_console::columns(),
+            ))?;
             Ok(Exit::Success)
         }
         _ => run(request, &mut mapped),

@@ -77,6 +77,6 @@ mod tests {
         assert_eq!(names(list.to_str().unwrap()), ["h1", "h2"]);
         let told = |client: &str| of_client(client).unwrap_err().to_string();
         assert!(told("sock:/tmp/x").contains("socket"));
-        assert!(told("-oX").contains("no host name"));
+        assert!(told("-oX").contains("not a host name"));
     }
 }

@@ -108,7 +108,7 @@ pub(super) fn run(
     };
     let text = match format {
         NetFormat::Json => pages::json(&report)?,
-        _ => pages::matrix_text(&report),
+        _ => pages::matrix_text(&report, fathom_console::columns()),
     };
     present::write_stdout(&text)?;
     if let Some(path) = &net.matrix.html {

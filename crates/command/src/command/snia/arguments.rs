@@ -140,6 +140,6 @@ fn parse_range(text: &str) -> Result<ActiveRange, Box<dyn Error + Send + Sync>> 
     };
     match percent.trim().parse::<f64>() {
         Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(ActiveRange::Percent(percent)),
-        _ => Err(format!("'{text}' is no share above 0 % and up to 100 %").into()),
+        _ => Err(format!("'{text}' is not a share above 0 % and up to 100 %").into()),
     }
 }

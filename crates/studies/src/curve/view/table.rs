@@ -37,7 +37,7 @@ fn columns(curve: &Curve) -> Vec<PointColumn<'_>> {
     let open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
     let (sweep, position) = (curve.sweep, curve.sweep == Sweep::Position);
     if open {
-        out.push(column("ceiling", |p| of_ceiling(curve, p)));
+        out.push(column("of max", |p| of_ceiling(curve, p)));
     }
     if !position {
         out.push(column("IOPS", |p| {
@@ -60,7 +60,7 @@ fn columns(curve: &Curve) -> Vec<PointColumn<'_>> {
         out.push(latency("p99.9", |l| &l.p999_ns).spare(4));
     }
     if open {
-        let late = column("late p99", |p| {
+        let late = column("lag p99", |p| {
             p.lateness_p99_ns.map_or(String::new(), unit::latency)
         });
         out.push(late.spare(3));
@@ -140,7 +140,7 @@ fn remark(sweep: Sweep, point: &CurvePoint) -> String {
         let which = if point.probe {
             "closed loop"
         } else {
-            "ceiling"
+            "maximum"
         };
         return which.to_owned();
     }

@@ -112,7 +112,7 @@ fn list(test: SniaTest, part: &SniaPart, over: &str, throughput: Throughput) -> 
             }),
         ]
     };
-    let title = format!("Results, {over}; percentiles are more than the standard asks for");
+    let title = format!("Results, {over}; percentiles are beyond what the standard requires");
     let heads = head.into_iter().map(str::to_owned);
     table(title, heads, part.cells.iter().map(row))
 }
