@@ -166,7 +166,10 @@ pub(crate) fn differences_line(list: &[Difference]) -> String {
 pub(crate) fn design_line(comparison: &Comparison) -> String {
     let margin = margin_text(comparison);
     match comparison.planned_pairs {
-        Some(pairs) => format!("{pairs} alternating pairs (ABBA); under {margin} counts as equal"),
+        Some(pairs) => format!(
+            "{pairs} alternating pairs (ABBA); under {} counts as equal",
+            margin.trim_start_matches('±')
+        ),
         None => format!("stored runs, not in turns; margin {margin}"),
     }
 }

@@ -8,6 +8,7 @@
 //! questions (validity, limiter, fitness) are answered apart, each with its
 //! evidence, and never folded into one score.
 
+pub mod compared_sides;
 pub mod comparison;
 pub mod csv;
 pub mod gluster;

@@ -27,6 +27,7 @@ use crate::facts;
 use fathom_model::figure::Throughput;
 pub use options::TextOptions;
 use page::Page;
+pub use page::paint;
 
 /// The run as text, ended by a newline.
 pub fn render(run: &JudgedRun, options: &TextOptions) -> String {

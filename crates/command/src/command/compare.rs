@@ -3,6 +3,7 @@
 use clap::Args;
 use fathom_analysis::CompareOptions;
 use fathom_model::Comparison;
+use fathom_model::figure::Throughput;
 use fathom_report::table::clean;
 use fathom_report::text::TextOptions;
 use fathom_runs::stored;
@@ -28,6 +29,8 @@ Examples:
   fathom compare latest~1 latest     The last two runs
   fathom compare latest~3,latest~1 latest~2,latest
                                      Two runs a side
+  fathom compare latest~3 latest~2 latest~1 latest
+                                     Four runs, each beside the first
   fathom compare before.json after.json --markdown
                                      Results that were kept with --json
   fathom compare latest~1 latest --declare kernel
@@ -40,8 +43,9 @@ pub(crate) struct Compare {
     /// Side A: runs, separated by commas: ids, starts of ids, `latest`,
     /// `latest~N`, or files that --json wrote.
     a: String,
-    /// Side B, in the same way.
-    b: String,
+    /// Side B, in the same way; further sides are compared with A too.
+    #[arg(required = true, value_name = "B")]
+    others: Vec<String>,
     /// Differences up to this count as none.
     #[arg(long, default_value = "3%", value_name = "PERCENT", value_parser = parse_percent)]
     margin: f64,
@@ -84,45 +88,74 @@ pub(crate) struct Compare {
 
 pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
     let a = stored::side(&compare.a, &compare.store)?;
-    let b = stored::side(&compare.b, &compare.store)?;
-    if let Some((a, b)) = a.iter().find_map(|a| Some((a, a.among(&b)?))) {
-        anyhow::bail!(
-            "run {} is on both sides ('{}' and '{}'), and a run does not differ from itself: name other \
-             runs, such as latest~1 and latest",
-            clean(&a.run.run.id),
-            clean(&a.name),
-            clean(&b.name),
-        );
-    }
-    let [a, b] = [a, b].map(|side| side.into_iter().map(|one| one.run).collect::<Vec<_>>());
     let options = CompareOptions {
         margin_percent: compare.margin,
         decides: compare.metric.map(MetricChoice::metric),
         declared: compare.declare.clone(),
     };
-    let comparison = fathom_analysis::compare_runs(&a, &b, &options);
-    present::write_stdout(&text(compare, &comparison)?)?;
-    if comparison.rows.is_empty() {
+    let mut comparisons = Vec::new();
+    for other in &compare.others {
+        let b = stored::side(other, &compare.store)?;
+        if let Some((a, b)) = a.iter().find_map(|a| Some((a, a.among(&b)?))) {
+            anyhow::bail!(
+                "run {} is on both sides ('{}' and '{}'), and a run does not differ from itself: \
+                 name other runs, such as latest~1 and latest",
+                clean(&a.run.run.id),
+                clean(&a.name),
+                clean(&b.name),
+            );
+        }
+        let b: Vec<_> = b.into_iter().map(|one| one.run).collect();
+        let a: Vec<_> = a.iter().map(|one| one.run.clone()).collect();
+        comparisons.push(fathom_analysis::compare_runs(&a, &b, &options));
+    }
+    let is_empty = |comparison: &Comparison| comparison.rows.is_empty();
+    if comparisons.iter().all(is_empty) {
+        // A program that reads the document finds in it why there are no rows.
+        if compare.json {
+            present::write_stdout(&text(compare, &comparisons)?)?;
+        }
         present::complain(
-            "no row of one side has its like on the other: they are matched by label and target",
+            "these runs share no workload; nothing to compare (workloads are matched by label and \
+             target)",
         );
         return Ok(Exit::Inconclusive);
     }
-    Ok(gate(&comparison, &compare.fail_on))
+    present::write_stdout(&text(compare, &comparisons)?)?;
+    let exits = comparisons
+        .iter()
+        .map(|comparison| gate(comparison, &compare.fail_on));
+    // The first exit that is not success speaks for all.
+    Ok(exits.fold(Exit::Success, |first, next| match first {
+        Exit::Success => next,
+        _ => first,
+    }))
 }
 
-fn text(compare: &Compare, comparison: &Comparison) -> anyhow::Result<String> {
+fn text(compare: &Compare, comparisons: &[Comparison]) -> anyhow::Result<String> {
     if compare.json {
-        return Ok(fathom_report::json::render_comparison(comparison)?);
+        let documents = comparisons.iter();
+        let documents: Result<Vec<String>, _> = documents
+            .map(fathom_report::json::render_comparison)
+            .collect();
+        return Ok(documents?.concat());
     }
     if compare.markdown {
-        return Ok(fathom_report::comparison::markdown(comparison));
+        let pages = comparisons.iter().map(fathom_report::comparison::markdown);
+        return Ok(pages.collect::<Vec<_>>().join("\n"));
     }
     let options = TextOptions {
+        width: fathom_console::columns(),
         color: present::use_color(compare.color, &std::io::stdout()),
         decimal_units: compare.decimal,
         verbose: compare.verbose,
         ..TextOptions::default()
     };
-    Ok(fathom_report::text::render_comparison(comparison, &options))
+    Ok(match comparisons {
+        [comparison] => fathom_report::text::render_comparison(comparison, &options),
+        all => {
+            let throughput = Throughput::decimal(compare.decimal);
+            fathom_report::compared_sides::text(all, throughput, options.width)
+        }
+    })
 }

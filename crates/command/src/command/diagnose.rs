@@ -17,7 +17,7 @@ use fathom_report::diagnosis;
 use fathom_studies::causal::with_causal;
 
 use crate::exit::{CommandError, Exit};
-use crate::output_flags::StorePath;
+use crate::output_flags::{Color, StorePath};
 use crate::present;
 
 /// Say whether the storage is the bottleneck: yes, no or not proven.
@@ -205,7 +205,10 @@ fn answer(
         (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
         (_, Format::Markdown) => diagnosis::markdown(&found),
         (_, Format::Html) => diagnosis::html(&found)?,
-        (_, Format::Text) => diagnosis::text(&found, fathom_console::columns()),
+        (_, Format::Text) => {
+            let color = present::use_color(Color::Auto, &std::io::stdout());
+            diagnosis::text(&found, fathom_console::columns(), color)
+        }
     };
     present::write_stdout(&shown)?;
     Ok(exit)

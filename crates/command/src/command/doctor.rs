@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use fathom_model::view::Tone;
 use fathom_observe::{Capability, CapabilityStatus, Sysroot, doctor};
+use fathom_report::table::wrap;
+use fathom_report::text::paint;
 
 use crate::exit::Exit;
+use crate::output_flags::Color;
 use crate::present;
 
 /// Check what this machine supports and how to fix gaps.
@@ -35,39 +39,74 @@ pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
         let text = serde_json::to_string_pretty(&capabilities).context("cannot write JSON")?;
         present::write_stdout(&(text + "\n"))?;
     } else {
-        present::write_stdout(&as_text(&capabilities))?;
+        let color = present::use_color(Color::Auto, &std::io::stdout());
+        let text = as_text(&capabilities, fathom_console::columns(), color);
+        present::write_stdout(&text)?;
     }
     Ok(Exit::Success)
 }
 
-fn status_name(status: CapabilityStatus) -> &'static str {
+fn status_name(status: CapabilityStatus) -> (&'static str, Tone) {
     match status {
-        CapabilityStatus::Ok => "ok",
-        CapabilityStatus::Limited => "limited",
-        CapabilityStatus::Missing => "missing",
+        CapabilityStatus::Ok => ("ok", Tone::Good),
+        CapabilityStatus::Limited => ("limited", Tone::Warning),
+        CapabilityStatus::Missing => ("missing", Tone::Bad),
     }
 }
 
+/// Before a remedy.
+const SIGN: &str = "-> ";
+/// Columns of the status with the gap behind it.
+const STATUS_COLUMNS: usize = 9;
+/// Columns of text below which it stands under the name instead of beside it.
+const LEAST_TEXT: usize = 30;
+
 /// What is fine in one line each; what is not with its meaning and remedy.
-fn as_text(capabilities: &[Capability]) -> String {
-    let width = capabilities
-        .iter()
-        .map(|c| c.name.len())
-        .max()
-        .unwrap_or_default();
+fn as_text(capabilities: &[Capability], width: usize, color: bool) -> String {
+    let longest = capabilities.iter().map(|c| c.name.len()).max();
+    let names = longest.unwrap_or_default() + 2;
+    let room = width.saturating_sub(STATUS_COLUMNS + names);
+    let is_beside = room >= LEAST_TEXT;
+    let (indent, room) = match is_beside {
+        true => (STATUS_COLUMNS + names, room),
+        false => (STATUS_COLUMNS, width.saturating_sub(STATUS_COLUMNS)),
+    };
     let mut text = String::new();
     for capability in capabilities {
-        let status = status_name(capability.status);
-        text += &format!(
-            "{status:<8} {:<width$}  {}\n",
-            capability.name, capability.found
-        );
-        if capability.status != CapabilityStatus::Ok {
-            text += &format!("{:8} {:width$}  {}\n", "", "", capability.meaning);
-            if let Some(remedy) = &capability.remedy {
-                text += &format!("{:8} {:width$}  -> {remedy}\n", "", "");
+        let (status, tone) = status_name(capability.status);
+        let gap = " ".repeat(STATUS_COLUMNS - status.len());
+        text += &format!("{}{gap}", paint(status, tone, color));
+        let lines = lines(capability, room);
+        let below = match lines.split_first().filter(|_| is_beside) {
+            Some((first, below)) => {
+                text += &format!("{:<names$}{first}\n", capability.name);
+                below
             }
+            None => {
+                text += &format!("{}\n", capability.name);
+                &lines
+            }
+        };
+        for line in below {
+            text += &format!("{:indent$}{line}\n", "");
         }
     }
     text
+}
+
+/// What was found; with what it means and what would help where it is not fine.
+fn lines(capability: &Capability, room: usize) -> Vec<String> {
+    let mut lines = wrap(&capability.found, room);
+    if capability.status != CapabilityStatus::Ok {
+        lines.extend(wrap(&capability.meaning, room));
+        let remedy = capability
+            .remedy
+            .as_deref()
+            .map(|remedy| wrap(remedy, room - SIGN.len()));
+        for (at, part) in remedy.unwrap_or_default().iter().enumerate() {
+            let sign = if at == 0 { SIGN } else { "   " };
+            lines.push(format!("{sign}{part}"));
+        }
+    }
+    lines
 }

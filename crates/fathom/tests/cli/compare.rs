@@ -349,3 +349,50 @@ fn wrong_calls_say_what_to_do() {
         output.expect_in_stderr(text);
     }
 }
+
+#[test]
+fn several_runs_stand_beside_the_first() {
+    let bench = Bench::new();
+    for model in [
+        "sim:ssd?read_us=80",
+        "sim:ssd?read_us=84",
+        "sim:ssd?read_us=120",
+    ] {
+        let args = ["io", model, "--runtime", "20s"];
+        bench.fathom(args.iter().chain(&READS)).expect_status(0);
+    }
+    let compared = [
+        "compare",
+        "latest~2",
+        "latest~1",
+        "latest",
+        "--declare",
+        "target",
+    ];
+    let output = bench.fathom(compared);
+    output.expect_status(0);
+    let heads = ["A", "B", "change", "C", "change"];
+    let head = output.stdout.lines().find(|line| line.contains("figure"));
+    let head = head.unwrap_or_else(|| panic!("{}", output.stdout));
+    assert!(heads.iter().all(|word| head.contains(word)), "{head}");
+    assert!(
+        output.stdout.matches("slower").count() >= 2,
+        "{}",
+        output.stdout
+    );
+    assert!(output.stdout.lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn runs_with_nothing_in_common_get_one_sentence() {
+    let bench = Bench::new();
+    for rw in ["randread", "randwrite"] {
+        let args = ["io", "sim:ssd", "--rw", rw, "--runtime", "5s"];
+        bench.fathom(args).expect_status(0);
+    }
+    let output = bench.fathom(["compare", "latest~1", "latest"]);
+    output
+        .expect_status(9)
+        .expect_in_stderr("share no workload");
+    assert_eq!(output.stdout, "");
+}

@@ -38,6 +38,8 @@ fn every_console_line_of_the_documents_runs() {
         "docs/guide/gosbench.md",
         "docs/guide/metadata.md",
         "docs/guide/diagnosis.md",
+        "docs/guide/measuring.md",
+        "docs/guide/fio.md",
         "CONTRIBUTING.md",
     ];
     let mut ran = 0;

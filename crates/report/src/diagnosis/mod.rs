@@ -108,15 +108,15 @@ fn word(answer: Answer) -> &'static str {
 fn meaning(diagnosis: &Diagnosis) -> &'static str {
     match (diagnosis.answer, diagnosis.limiter) {
         (Answer::Yes, Shortage::VolumeCap) => {
-            "the storage is the bottleneck: somebody holds the volume at this rate"
+            "the storage is the bottleneck: the volume is capped at this rate"
         }
         (Answer::Yes, Shortage::HungDevice) => {
-            "the storage is the bottleneck: a device has operations and completes none"
+            "the storage is the bottleneck: a device has requests and completes none"
         }
         (Answer::Yes, Shortage::OneByOne) => {
             "the storage is the bottleneck: writes wait one by one until they are durable"
         }
-        (Answer::Yes, _) => "the storage is the bottleneck: the device gives no more",
+        (Answer::Yes, _) => "the storage is the bottleneck: the device is at its limit",
         (_, Shortage::CpuQueue) => "the storage is not the bottleneck; CPUs are",
         (_, Shortage::Hypervisor) => "the storage is not the bottleneck; the hypervisor's CPUs are",
         (_, Shortage::Memory) => "the storage is not the bottleneck; memory is",

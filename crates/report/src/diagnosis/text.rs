@@ -1,10 +1,12 @@
 //! For the terminal.
 
-use fathom_model::diagnosis::{Diagnosis, DiskLoad};
+use fathom_model::diagnosis::{Answer, Diagnosis, DiskLoad};
 use fathom_model::unit;
+use fathom_model::view::Tone;
 
 use super::graph;
 use crate::table::{Align, Table, clean, wrap};
+use crate::text::paint;
 
 /// More devices are in the JSON.
 pub(super) const MOST_DISKS: usize = 10;
@@ -23,8 +25,14 @@ pub(super) const COLUMNS: [(&str, Align); 9] = [
 ];
 
 /// The answer, its evidence, the devices, and a graph of the first one.
-pub fn text(diagnosis: &Diagnosis, width: usize) -> String {
-    let mut out = super::headline(diagnosis) + "\n";
+pub fn text(diagnosis: &Diagnosis, width: usize, color: bool) -> String {
+    let tone = match diagnosis.answer {
+        Answer::Yes => Tone::Bad,
+        Answer::No => Tone::Good,
+        Answer::NotProven => Tone::Warning,
+    };
+    let word = paint(super::word(diagnosis.answer), tone, color);
+    let mut out = format!("{word}: {}\n", super::meaning(diagnosis));
     list(&mut out, "", &diagnosis.evidence, width);
     let ceiling = super::ceiling_lines(diagnosis);
     list(&mut out, "Volume capacity:", &ceiling, width);

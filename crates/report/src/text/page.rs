@@ -8,6 +8,20 @@ use crate::table::{Align, Table, display_width, pad, wrap};
 /// Columns of the names of fields (`Validity:`, `Limiter:`, …).
 const FIELD_WIDTH: usize = 10;
 
+/// The words in the tone's colour, when colour is on.
+pub fn paint(words: &str, tone: Tone, color: bool) -> String {
+    if !color {
+        return words.to_owned();
+    }
+    let code = match tone {
+        Tone::Good => "32",
+        Tone::Warning => "33",
+        Tone::Bad => "1;31",
+        Tone::Strong => "1",
+    };
+    format!("\x1b[{code}m{words}\x1b[0m")
+}
+
 /// Text under construction.
 pub(crate) struct Page {
     out: String,
@@ -114,16 +128,7 @@ impl Page {
 
     /// The words in the tone's colour, when colour is on.
     pub(crate) fn paint(&self, words: &str, tone: Tone) -> String {
-        if !self.color {
-            return words.to_owned();
-        }
-        let code = match tone {
-            Tone::Good => "32",
-            Tone::Warning => "33",
-            Tone::Bad => "1;31",
-            Tone::Strong => "1",
-        };
-        format!("\x1b[{code}m{words}\x1b[0m")
+        paint(words, tone, self.color)
     }
 
     pub(crate) fn finish(self) -> String {
