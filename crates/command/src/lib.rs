@@ -8,13 +8,14 @@ mod arguments;
 mod cli;
 mod command;
 mod exit;
+mod help;
 mod whole_seconds;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use fathom_model::printable;
 use fathom_runs::{
@@ -41,9 +42,21 @@ fn work() -> ExitCode {
     if let Err(error) = signals::survive_file_limits() {
         present::complain(&format!("cannot install the signal handlers: {error}"));
     }
-    let command = match command(std::env::args_os()) {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let has_own_name = arguments::command_of_link(&arguments).is_none() && !is_fio(&arguments);
+    if let Some(page) = has_own_name.then(|| help::asked_for(&arguments)).flatten() {
+        return shown(&page);
+    }
+    let command = match command(arguments.iter().cloned()) {
         Ok(command) => command,
-        Err(error) => return told(&error),
+        Err(error) => match page_of(&error, &arguments).filter(|_| has_own_name) {
+            Some(page) if !error.use_stderr() => return shown(&page),
+            Some(page) => {
+                present::write_styled_stderr(&page);
+                return Exit::Usage.into();
+            }
+            None => return told(&error),
+        },
     };
     if !matches!(command, Command::Agent(_)) {
         fathom_deadline::tell_when_waiting(present::complain);
@@ -61,14 +74,29 @@ fn work() -> ExitCode {
     exit.into()
 }
 
+/// Whether this program was called by the name of fio.
+fn is_fio(arguments: &[OsString]) -> bool {
+    let program = arguments.first().map(Path::new);
+    program.and_then(Path::file_name) == Some(OsStr::new("fio"))
+}
+
+/// The page of help in place of the one that the parser of arguments made.
+fn page_of(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            help::in_place_of_parser(arguments)
+        }
+        _ => None,
+    }
+}
+
 /// What is asked for: by the name of the program where it is a link named
 /// after another tool, else by its arguments.
 fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<clap::Error>> {
-    let mut arguments = arguments.peekable();
-    let program = arguments.peek().map(Path::new);
-    if program.and_then(Path::file_name) == Some(OsStr::new("fio")) {
+    let arguments: Vec<OsString> = arguments.collect();
+    if is_fio(&arguments) {
         return Ok(Command::Fio(command::fio::Fio {
-            arguments: arguments.skip(1).collect(),
+            arguments: arguments.into_iter().skip(1).collect(),
             as_fio: true,
         }));
     }
@@ -134,6 +162,17 @@ fn are_printable() -> bool {
     std::env::args_os().all(|argument| printable(&argument.to_string_lossy()))
 }
 
+/// Writes a page of help.
+fn shown(page: &str) -> ExitCode {
+    match present::write_stdout(page) {
+        Ok(()) => Exit::Success.into(),
+        Err(error) => {
+            exit::tell(&error);
+            exit::of_error(&error).into()
+        }
+    }
+}
+
 /// Shows what the parser of arguments says: help on standard output, a mistake
 /// on standard error, without the secrets that it may repeat.
 fn told(error: &clap::Error) -> ExitCode {
@@ -143,13 +182,7 @@ fn told(error: &clap::Error) -> ExitCode {
             true => text.ansi().to_string(),
             false => text.to_string(),
         };
-        return match present::write_stdout(&text) {
-            Ok(()) => Exit::Success.into(),
-            Err(error) => {
-                exit::tell(&error);
-                exit::of_error(&error).into()
-            }
-        };
+        return shown(&text);
     }
     if present::use_color(Color::Auto, &std::io::stderr()) && are_printable() {
         present::write_styled_stderr(&text.ansi().to_string());

@@ -81,6 +81,12 @@ pub fn complain(text: &str) {
     complaints.push(text.to_string());
 }
 
+/// Columns of the terminal that standard output is.
+pub fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
 /// Whether a complaint was about this.
 pub fn has_complained_about(what: &str) -> bool {
     let complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -20,7 +20,7 @@ use crate::present;
 /// Columns of the text.
 const WIDTH: usize = 80;
 
-/// Hold this host, or recordings, against named rules with thresholds.
+/// Check a host or recording against alert rules.
 ///
 /// Space, arrays, files of a cluster, CPU of metadata services and gateways,
 /// latency, queues, wear, swapping, iowait, interrupts, links. Each rule fires, is

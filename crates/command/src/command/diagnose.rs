@@ -20,7 +20,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
-/// Say whether the storage is the bottleneck: yes, no or not proven.
+/// Is storage the bottleneck? Yes, no or not proven.
 ///
 /// Without files it watches this host for a while and answers. With files it
 /// reads what `fathom record` or other tools recorded on the host that is slow:

@@ -19,7 +19,7 @@ use crate::pipeline::{self, Request};
 use crate::whole_seconds::whole_seconds;
 use crate::{present, run_identity, surroundings};
 
-/// Test the data disks of this machine, each alone and then all at once.
+/// Test all data disks, one by one and together.
 ///
 /// Says for each disk what it does alone and while all of them work, the sums,
 /// what is left of the disks when all work at once, and which disk is clearly

@@ -9,7 +9,7 @@ use fathom_observe::{Capability, CapabilityStatus, Sysroot, doctor};
 use crate::exit::Exit;
 use crate::present;
 
-/// Say what this machine allows, and what to do about what it does not.
+/// Check what this machine supports and how to fix gaps.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  fathom doctor\n  fathom doctor /mnt/data")]
 pub(crate) struct Doctor {

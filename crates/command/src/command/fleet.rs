@@ -13,7 +13,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
-/// Set up the hosts that run agents, and look how they are.
+/// Set up and check agent hosts.
 ///
 /// Needed for --launcher static only; ssh needs no keys of its own.
 #[derive(Debug, Subcommand)]

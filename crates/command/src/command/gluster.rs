@@ -16,7 +16,7 @@ use crate::present;
 /// A profile of thousands of bricks is smaller.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// Say what was asked of the bricks of a Gluster volume between two profiles.
+/// Brick workload between two Gluster profiles.
 ///
 /// Both are what `gluster volume profile VOLUME info cumulative` printed on a server,
 /// before and after the work; also with --xml, whose latencies are in

@@ -8,6 +8,7 @@ pub(crate) mod at_io_iops;
 pub(crate) mod at_io_parallel;
 pub(crate) mod clean;
 pub(crate) mod compare;
+pub(crate) mod compat;
 pub(crate) mod crosscheck;
 pub(crate) mod curve;
 pub(crate) mod diagnose;
@@ -53,18 +54,20 @@ use crate::present;
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    #[command(aliases = ["bench", "benchmark"])]
+    #[command(aliases = ["bench", "benchmark", "test"])]
     Quick(Box<quick::Quick>),
     Io(Box<io::Io>),
     Meta(Box<meta::Meta>),
     S3(Box<s3::S3>),
     Ping(Box<ping::Ping>),
     Disks(Box<disks::Disks>),
-    #[command(name = "at_io_iops")]
+    #[command(name = "at_io_iops", hide = true)]
     AtIoIops(Box<at_io_iops::AtIoIopsCommand>),
-    #[command(name = "at_io_parallel")]
+    #[command(name = "at_io_parallel", hide = true)]
     AtIoParallel(Box<at_io_parallel::AtIoParallelCommand>),
+    #[command(hide = true)]
     Smallfile(smallfile::SmallfileCommand),
+    #[command(hide = true)]
     Gosbench(Box<gosbench::GosbenchCommand>),
     Enumerate(Box<enumerate::Enumerate>),
     Gluster(gluster::Gluster),
@@ -72,12 +75,16 @@ pub(crate) enum Command {
     Size(Box<size::Size>),
     Run(Box<run::Run>),
     Scale(Box<scale::Scale>),
+    #[command(hide = true)]
     Fio(fio::Fio),
     Agent(Box<agent::Agent>),
     #[command(subcommand)]
     Fleet(fleet::Fleet),
     Ab(Box<ab::Ab>),
     Compare(Box<compare::Compare>),
+    #[command(subcommand)]
+    Compat(compat::Compat),
+    #[command(hide = true)]
     Crosscheck(Box<crosscheck::Crosscheck>),
     #[command(subcommand)]
     Curve(curve::Curve),
@@ -151,6 +158,7 @@ impl Command {
             Command::Fleet(fleet) => fleet::run(fleet),
             Command::Fio(fio) => fio::run(&fio),
             Command::Ab(ab) => ab::run(*ab),
+            Command::Compat(compat) => Command::from(compat).run(all),
             Command::Compare(compare) => compare::run(&compare),
             Command::Crosscheck(args) => crosscheck::run(&args),
             Command::Curve(curve) => curve::run(curve),

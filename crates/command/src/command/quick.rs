@@ -11,7 +11,7 @@ use crate::output_flags::Output;
 use crate::whole_seconds::whole_seconds;
 use crate::{run_identity, surroundings};
 
-/// Measure the usual grid plus durable writes, in about two minutes.
+/// Measure a disk, mount or bucket in about two minutes.
 ///
 /// Needs no root and no configuration. A test file is made in the target
 /// directory, measured and removed: sequential 1 MiB and random 4 KiB blocks,

@@ -21,7 +21,7 @@ use crate::{present, signals};
 /// Readings are never closer than this.
 const SHORTEST_NS: u64 = 100_000_000;
 
-/// Record what this host does, to be diagnosed later.
+/// Record what this host does, to diagnose it later.
 ///
 /// Devices with rates, sizes, times, queue, flushes and discards; CPUs one by
 /// one; load, memory, swap, pressure; network, TCP retransmits, NFS mounts; the

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output_flags::{Format, StorePath};
 use crate::{pipeline, present};
 
-/// List, show, export and remove stored runs.
+/// Stored runs: list, show, tag, export, remove.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
     /// List stored runs, newest first.

@@ -17,7 +17,7 @@ use crate::present;
 /// Columns of the tree.
 const WIDTH: usize = 80;
 
-/// Show the layers under a path or device, and what is wrong with them.
+/// Show the layers under a path or device, and their faults.
 ///
 /// From the mount down: file system, LVM, LUKS, thin pools, multipath, arrays,
 /// bcache, loop devices, partitions, drives and their controllers, with the

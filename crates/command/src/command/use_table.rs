@@ -18,7 +18,7 @@ use crate::present;
 /// Columns of the text.
 const WIDTH: usize = 80;
 
-/// Show utilisation, saturation and errors of each resource of this host.
+/// Utilisation, saturation and errors of every resource.
 ///
 /// Cores, memory, each disk with its queue, links, interfaces and the network,
 /// read twice or more over a while; and a picture of what hangs on what, from

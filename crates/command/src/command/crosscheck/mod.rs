@@ -22,8 +22,7 @@ use crate::pipeline::{self, Request};
 use crate::whole_seconds::whole_seconds;
 use crate::{present, run_identity};
 
-/// Run a plan with fathom and with the installed fio in turns, and say how
-/// far the two agree.
+/// Run a plan with fathom and fio in turns, and compare them.
 ///
 /// Each workload is measured in pairs of trials on the same files, fathom fio,
 /// fio fathom, and so on; fathom makes the files, fio gets a job file that says
