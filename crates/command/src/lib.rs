@@ -17,7 +17,6 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use fathom_model::printable;
 use fathom_runs::{
     changed_limits, distinct_files, metrics, output_flags, pipeline, present, run_identity,
     signals, surroundings,
@@ -155,11 +154,22 @@ fn with_commands_of_groups(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether no argument has characters that a terminal obeys: a message with
-/// colours repeats them as they are.
-fn are_printable() -> bool {
-    let printable = |text: &str| printable::one_line(text) == text;
-    std::env::args_os().all(|argument| printable(&argument.to_string_lossy()))
+/// A mistake as the parser of arguments tells it, in the form of all errors.
+fn in_one_form(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let line = line.trim_end();
+        match line.trim_start().strip_prefix("tip: ") {
+            Some(tip) => out += &format!("help: {tip}\n"),
+            None if line.starts_with("For more information, try ") => {
+                let help = line.trim_start_matches("For more information, try ");
+                out += &format!("help: try {}\n", help.trim_end_matches('.'));
+            }
+            None if line.is_empty() => {}
+            None => out += &format!("{line}\n"),
+        }
+    }
+    out
 }
 
 /// Writes a page of help.
@@ -178,16 +188,12 @@ fn shown(page: &str) -> ExitCode {
 fn told(error: &clap::Error) -> ExitCode {
     let text = error.render();
     if !error.use_stderr() {
-        let text = match present::use_color(Color::Auto, &std::io::stdout()) {
+        return shown(&match present::use_color(Color::Auto, &std::io::stdout()) {
             true => text.ansi().to_string(),
             false => text.to_string(),
-        };
-        return shown(&text);
+        });
     }
-    if present::use_color(Color::Auto, &std::io::stderr()) && are_printable() {
-        present::write_styled_stderr(&text.ansi().to_string());
-    } else {
-        present::write_stderr(&text.to_string());
-    }
+    let color = present::use_color(Color::Auto, &std::io::stderr());
+    present::fail(&in_one_form(&text.to_string()), color);
     Exit::Usage.into()
 }

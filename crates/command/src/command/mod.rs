@@ -93,7 +93,7 @@ pub(crate) enum Command {
     /// Write, check and show plans.
     #[command(subcommand)]
     Plan(plan::Plan),
-    /// List, show, export and remove stored runs.
+    /// Stored runs: list, show, tag, export, remove.
     #[command(subcommand)]
     Runs(runs::Runs),
     Report(report::Report),

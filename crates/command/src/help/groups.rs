@@ -117,12 +117,7 @@ pub(super) fn page(all: &Command, full: bool) -> String {
     if full {
         text += MORE_EXAMPLES;
     }
-    text +=
-        "\n`fathom COMMAND -h` fits one screen, `--help` teaches, `--help-all` has every flag.\n";
-    text += "`fathom help exit-status` and `fathom help environment` list those.\n";
-    if !full {
-        text += "`fathom --help` describes every command.\n";
-    }
+    text += MORE_HELP;
     text
 }
 
