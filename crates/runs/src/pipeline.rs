@@ -211,6 +211,9 @@ impl<'r> Run<'r> {
         if let Some(html) = &output.html {
             present::admit(html, Mark::Page)?;
         }
+        if let Some(file) = &output.format.output {
+            present::admit(file, present::mark_of(&output.format))?;
+        }
         if fleet.is_none() {
             let store = present::store_path(&output.store).ok();
             distinct_files::check(schedule, store.as_deref(), output.html.as_deref())?;

@@ -23,14 +23,25 @@ pub fn print(judged: &JudgedRun, format: &Format, html: Option<&PathBuf>) -> any
         Some(document) => (document.render)(judged)?,
         None => fathom_report::text::render(judged, &text_options(format, html)),
     };
-    write_stdout(&text)
+    match &format.output {
+        Some(path) => Ok(write_file(path, mark_of(format), &text)?),
+        None => write_stdout(&text),
+    }
+}
+
+/// What a file of this format begins with: an existing one without it is another's.
+pub fn mark_of(format: &Format) -> Mark {
+    match format.document.is("html") {
+        true => Mark::Page,
+        false => Mark::Document,
+    }
 }
 
 /// How text is laid out for this terminal.
 fn text_options(format: &Format, html: Option<&PathBuf>) -> TextOptions {
     TextOptions {
         width: 80,
-        color: use_color(format.color, &stdout()),
+        color: format.output.is_none() && use_color(format.color, &stdout()),
         decimal_units: format.decimal,
         verbose: format.verbose,
         report: html.map(|path| path.display().to_string()),

@@ -56,7 +56,7 @@ pub(crate) struct Alarms {
     #[arg(long, value_name = "MAJOR")]
     gluster_version: Option<u32>,
     /// How long to watch this host.
-    #[arg(long = "for", default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
+    #[arg(long = "for", aliases = ["seconds", "runtime"], default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
     span: Duration,
     /// From which severity on an alarm makes the exit status 10.
     #[arg(long, value_enum, default_value_t, value_name = "LEAST")]

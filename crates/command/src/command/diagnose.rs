@@ -74,6 +74,7 @@ pub(crate) struct Diagnose {
     /// How long this host is watched.
     #[arg(
         long = "for",
+        aliases = ["seconds", "runtime"],
         value_name = "TIME",
         default_value = "30s",
         conflicts_with = "files"

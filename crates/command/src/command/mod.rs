@@ -9,6 +9,7 @@ pub(crate) mod at_io_parallel;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod compat;
+pub(crate) mod complete;
 pub(crate) mod crosscheck;
 pub(crate) mod curve;
 pub(crate) mod diagnose;
@@ -24,6 +25,7 @@ pub(crate) mod gluster;
 pub(crate) mod gosbench;
 pub(crate) mod io;
 pub(crate) mod judge;
+pub(crate) mod man;
 pub(crate) mod meta;
 pub(crate) mod net;
 pub(crate) mod ping;
@@ -46,7 +48,6 @@ use clap::Subcommand;
 pub(crate) use fathom_runs::{collect, hosts};
 
 use crate::exit::Exit;
-use crate::present;
 
 /// What to do. The flags of a command are made when it is the one: there are so
 /// many that making all of them would take longer than everything else before
@@ -116,9 +117,9 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page.
-    #[command(after_help = "Example:\n  fathom man > fathom.1 && man ./fathom.1")]
-    Man,
+    Man(man::Man),
+    #[command(hide = true)]
+    Complete(complete::Complete),
 }
 
 impl Command {
@@ -176,20 +177,9 @@ impl Command {
             Command::Explain(explain) => explain::run(&explain),
             Command::Doctor(doctor) => doctor::run(&doctor),
             Command::Clean(clean) => clean::run(&clean),
-            Command::Completions { shell } => {
-                let mut script = Vec::new();
-                clap_complete::generate(shell, &mut all(), "fathom", &mut script);
-                present::write_stdout(&String::from_utf8_lossy(&script))?;
-                Ok(Exit::Success)
-            }
-            Command::Man => {
-                let mut page = Vec::new();
-                let mut program = all();
-                program.build();
-                clap_mangen::Man::new(program).render(&mut page)?;
-                present::write_stdout(&String::from_utf8_lossy(&page))?;
-                Ok(Exit::Success)
-            }
+            Command::Completions { shell } => complete::script(shell, all()),
+            Command::Man(man) => man::run(&man, all()),
+            Command::Complete(complete) => complete::run(&complete, all()),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct UseTable {
     #[arg(value_name = "FILE|FOLDER", conflicts_with = "span")]
     files: Vec<PathBuf>,
     /// How long to watch.
-    #[arg(long = "for", default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
+    #[arg(long = "for", aliases = ["seconds", "runtime"], default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
     span: Duration,
     /// Say how each figure was read.
     #[arg(long)]

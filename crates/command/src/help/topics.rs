@@ -31,12 +31,8 @@ const STATUSES: [Row; 11] = [
 ];
 
 /// Variables that fathom reads.
-const ENVIRONMENT: [Row; 13] = [
+const ENVIRONMENT: [Row; 12] = [
     ("FATHOM_STORE", "the store of runs, as --store"),
-    (
-        "FATHOM_CONFIG",
-        "the file of settings instead of ~/.config/fathom/config.toml",
-    ),
     (
         "FATHOM_FLEET",
         "the folder with the keys of the fleet, as --fleet",

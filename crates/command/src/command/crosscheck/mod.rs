@@ -63,8 +63,9 @@ pub(crate) struct Crosscheck {
     /// The fio to run.
     #[arg(long, default_value = "fio", value_name = "PATH")]
     fio: PathBuf,
-    /// Measure each trial for so many seconds instead of to the plan's bounds.
-    #[arg(long, value_parser = whole_seconds(1, 86400))]
+    /// How long each trial is measured, instead of to the plan's bounds.
+    #[arg(long = "for", alias = "seconds", value_name = "TIME")]
+    #[arg(value_parser = whole_seconds(1, 86400))]
     seconds: Option<u32>,
     /// Rates within this agree.
     #[arg(long, default_value = "3%", value_name = "PERCENT", value_parser = parse_percent)]
