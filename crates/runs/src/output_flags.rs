@@ -86,7 +86,7 @@ impl Args for DocumentFlag {
             .long("format")
             .value_name("FORMAT")
             .value_parser(PossibleValuesParser::new([TEXT].into_iter().chain(names)))
-            .help("How the result is printed [default: text]")
+            .help("text (the default), json, csv, markdown or html")
             .group("format");
         command.arg(named).args(RUN_FORMATS.iter().map(flag))
     }

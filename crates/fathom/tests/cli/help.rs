@@ -139,3 +139,31 @@ fn other_tools_are_found_below_compat_and_by_their_own_names() {
         assert_eq!((below.status, own.status), (Some(0), Some(0)), "{tool}");
     }
 }
+
+#[test]
+fn completions_know_commands_flags_values_and_runs() {
+    let bench = Bench::new();
+    let complete = |words: &[&str]| {
+        let outcome = bench.fathom(["complete", "--"].iter().chain(words));
+        outcome.expect_status(0);
+        outcome.stdout
+    };
+    assert!(complete(&["qu"]).contains("quick"));
+    assert!(complete(&["io", "--iod"]).contains("--iodepth"));
+    assert!(complete(&["io", ".", "--rw", "randr"]).contains("randread"));
+    assert!(complete(&["explain", "V0"]).contains("V01"));
+    assert!(complete(&["plan", "new", "da"]).contains("database"));
+    bench
+        .fathom(["io", "null:", "--rw", "randread", "--number-ios", "500"])
+        .expect_status(0);
+    assert!(complete(&["runs", "show", "20"]).lines().count() == 1);
+    let page = bench.fathom(["man", "runs", "list"]);
+    page.expect_status(0);
+    assert!(
+        page.stdout.contains("fathom\\-runs\\-list"),
+        "{}",
+        page.stdout
+    );
+    bench.fathom(["man", "--all", "pages"]).expect_status(0);
+    assert!(bench.path().join("pages/fathom-io.1").exists());
+}
