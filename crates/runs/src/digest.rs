@@ -115,9 +115,10 @@ fn figure(run: &JudgedRun) -> Option<Figure> {
     })
 }
 
-/// The kind of operation that a row did most of.
+/// The kind of operation that a row did most of; of equal ones the first, as others are
+/// parts of it.
 fn main(row: &ResultRow) -> Option<&OpSummary> {
-    row.ops.iter().max_by_key(|ops| ops.ops)
+    row.ops.iter().rev().max_by_key(|ops| ops.ops)
 }
 
 impl Figure {

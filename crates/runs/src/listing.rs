@@ -57,7 +57,7 @@ const DISPENSABLE: [Column; 2] = [Column::Label, Column::Target];
 
 /// Widths to which names of workloads and of targets are shortened, before a column
 /// is left out.
-const NAME_WIDTHS: [[usize; 2]; 5] = [[40, 40], [26, 26], [22, 18], [18, 14], [16, 11]];
+const NAME_WIDTHS: [[usize; 2]; 5] = [[40, 40], [26, 26], [22, 18], [17, 12], [14, 10]];
 
 /// A table for people.
 #[must_use]
