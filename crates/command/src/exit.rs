@@ -107,11 +107,15 @@ pub(crate) fn tell(error: &anyhow::Error) {
         Some(CommandError::Plan(error)) => tell_of_plan(error),
         Some(CommandError::Several(problems)) => {
             for problem in problems {
-                present::complain(problem);
+                fail(problem);
             }
         }
-        _ => present::complain(&format!("{error:#}")),
+        _ => fail(&format!("{error:#}")),
     }
+}
+
+fn fail(text: &str) {
+    present::fail(text, present::use_color(Color::Auto, &std::io::stderr()));
 }
 
 fn tell_of_plan(PlanError { problems, color }: &PlanError) {

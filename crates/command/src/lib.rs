@@ -8,15 +8,15 @@ mod arguments;
 mod cli;
 mod command;
 mod exit;
+mod help;
 mod whole_seconds;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
-use fathom_model::printable;
 use fathom_runs::{
     changed_limits, distinct_files, metrics, output_flags, pipeline, present, run_identity,
     signals, surroundings,
@@ -41,9 +41,21 @@ fn work() -> ExitCode {
     if let Err(error) = signals::survive_file_limits() {
         present::complain(&format!("cannot install the signal handlers: {error}"));
     }
-    let command = match command(std::env::args_os()) {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let has_own_name = arguments::command_of_link(&arguments).is_none() && !is_fio(&arguments);
+    if let Some(page) = has_own_name.then(|| help::asked_for(&arguments)).flatten() {
+        return shown(&page);
+    }
+    let command = match command(arguments.iter().cloned()) {
         Ok(command) => command,
-        Err(error) => return told(&error),
+        Err(error) => match page_of(&error, &arguments).filter(|_| has_own_name) {
+            Some(page) if !error.use_stderr() => return shown(&page),
+            Some(page) => {
+                present::write_styled_stderr(&page);
+                return Exit::Usage.into();
+            }
+            None => return told(&error),
+        },
     };
     if !matches!(command, Command::Agent(_)) {
         fathom_deadline::tell_when_waiting(present::complain);
@@ -61,14 +73,29 @@ fn work() -> ExitCode {
     exit.into()
 }
 
+/// Whether this program was called by the name of fio.
+fn is_fio(arguments: &[OsString]) -> bool {
+    let program = arguments.first().map(Path::new);
+    program.and_then(Path::file_name) == Some(OsStr::new("fio"))
+}
+
+/// The page of help in place of the one that the parser of arguments made.
+fn page_of(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            help::in_place_of_parser(arguments)
+        }
+        _ => None,
+    }
+}
+
 /// What is asked for: by the name of the program where it is a link named
 /// after another tool, else by its arguments.
 fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<clap::Error>> {
-    let mut arguments = arguments.peekable();
-    let program = arguments.peek().map(Path::new);
-    if program.and_then(Path::file_name) == Some(OsStr::new("fio")) {
+    let arguments: Vec<OsString> = arguments.collect();
+    if is_fio(&arguments) {
         return Ok(Command::Fio(command::fio::Fio {
-            arguments: arguments.skip(1).collect(),
+            arguments: arguments.into_iter().skip(1).collect(),
             as_fio: true,
         }));
     }
@@ -127,11 +154,33 @@ fn with_commands_of_groups(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether no argument has characters that a terminal obeys: a message with
-/// colours repeats them as they are.
-fn are_printable() -> bool {
-    let printable = |text: &str| printable::one_line(text) == text;
-    std::env::args_os().all(|argument| printable(&argument.to_string_lossy()))
+/// A mistake as the parser of arguments tells it, in the form of all errors.
+fn in_one_form(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let line = line.trim_end();
+        match line.trim_start().strip_prefix("tip: ") {
+            Some(tip) => out += &format!("help: {tip}\n"),
+            None if line.starts_with("For more information, try ") => {
+                let help = line.trim_start_matches("For more information, try ");
+                out += &format!("help: try {}\n", help.trim_end_matches('.'));
+            }
+            None if line.is_empty() => {}
+            None => out += &format!("{line}\n"),
+        }
+    }
+    out
+}
+
+/// Writes a page of help.
+fn shown(page: &str) -> ExitCode {
+    match present::write_stdout(page) {
+        Ok(()) => Exit::Success.into(),
+        Err(error) => {
+            exit::tell(&error);
+            exit::of_error(&error).into()
+        }
+    }
 }
 
 /// Shows what the parser of arguments says: help on standard output, a mistake
@@ -139,22 +188,12 @@ fn are_printable() -> bool {
 fn told(error: &clap::Error) -> ExitCode {
     let text = error.render();
     if !error.use_stderr() {
-        let text = match present::use_color(Color::Auto, &std::io::stdout()) {
+        return shown(&match present::use_color(Color::Auto, &std::io::stdout()) {
             true => text.ansi().to_string(),
             false => text.to_string(),
-        };
-        return match present::write_stdout(&text) {
-            Ok(()) => Exit::Success.into(),
-            Err(error) => {
-                exit::tell(&error);
-                exit::of_error(&error).into()
-            }
-        };
+        });
     }
-    if present::use_color(Color::Auto, &std::io::stderr()) && are_printable() {
-        present::write_styled_stderr(&text.ansi().to_string());
-    } else {
-        present::write_stderr(&text.to_string());
-    }
+    let color = present::use_color(Color::Auto, &std::io::stderr());
+    present::fail(&in_one_form(&text.to_string()), color);
     Exit::Usage.into()
 }

@@ -15,6 +15,6 @@ pub use exit::{Exit, is_wrong_name};
 pub use files::{admit, allow_overwriting, may_overwrite, write_file};
 pub use stack::with_enough_stack;
 pub use streams::{
-    columns, complain, has_complained_about, is_reader_gone, reader_is_gone, rewrite_line,
+    columns, complain, fail, has_complained_about, is_reader_gone, reader_is_gone, rewrite_line,
     speak_as, write_names, write_stderr, write_stdout, write_styled_stderr,
 };

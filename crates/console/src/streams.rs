@@ -98,6 +98,37 @@ pub fn complain(text: &str) {
     complaints.push(text.to_string());
 }
 
+/// Tells the user why a command could not go on: `error: what, where`, and below it
+/// `help: what to type`, where the text has such a line.
+pub fn fail(text: &str, color: bool) {
+    let text = masked(text);
+    write_styled_stderr(&failure(&printable::lines(&text), color));
+    let mut complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    complaints.push(text.to_string());
+}
+
+fn failure(text: &str, color: bool) -> String {
+    let painted = |word: &str, code: &str| match color {
+        true => format!("\x1b[{code}m{word}\x1b[0m"),
+        false => word.to_owned(),
+    };
+    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let mut out = format!("{} ", painted("error:", "1;31"));
+    for line in text.lines() {
+        match line.strip_prefix("help: ") {
+            Some(help) => out += &format!("{} {help}\n", painted("help:", "1;36")),
+            None => out += &format!("{line}\n"),
+        }
+    }
+    out
+}
+
+/// Columns of the terminal that standard output is.
+pub fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
 /// Whether a complaint was about this.
 pub fn has_complained_about(what: &str) -> bool {
     let complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,4 +155,17 @@ pub fn write_styled_stderr(text: &str) {
 /// an empty one removes it.
 pub fn rewrite_line(text: &str) {
     write_styled_stderr(&format!("\r\x1b[K{}", printable::one_line(text)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::failure;
+
+    #[test]
+    fn errors_have_one_form() {
+        let text = "no run matches 'x'\nhelp: fathom runs list";
+        assert_eq!(failure(text, false), format!("error: {text}\n"));
+        assert_eq!(failure("error: once", false), "error: once\n");
+        assert!(failure(text, true).contains("\x1b[1;36mhelp:\x1b[0m fathom"));
+    }
 }

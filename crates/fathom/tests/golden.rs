@@ -168,6 +168,7 @@ const PATTERNS: &[(&str, &str)] = &[
     ("9999-99-99T99:99:99", "TIME"),
     ("9999-99-99 99:99:99", "TIME"),
     ("9999-99-99 99:99", "TIME"),
+    ("9999-99-99", "DATE"),
 ];
 
 /// Bytes of a fraction of a second that follows a time of day.

@@ -6,6 +6,7 @@ pub mod causal;
 pub mod changed_limits;
 pub mod collect;
 pub mod crosscheck;
+pub mod digest;
 pub mod distinct_files;
 mod error;
 pub mod fio;

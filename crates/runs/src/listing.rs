@@ -1,46 +1,249 @@
 //! The runs of a store as a list.
 
+use std::collections::BTreeMap;
+
 use anyhow::Context;
-use fathom_model::{RunState, unit};
-use fathom_report::table::{Align, Table};
+use fathom_model::{RunState, Validity, unit};
+use fathom_report::table::{Align, Table, truncate};
 use fathom_store::RunListing;
+
+use crate::digest::Digest;
+
+/// A run of the list, with what was found.
+pub struct Listed {
+    /// The run.
+    pub run: RunListing,
+    /// Its result, where it has one.
+    pub digest: Option<Digest>,
+}
+
+/// How the list is laid out.
+pub struct Layout {
+    /// Columns of the terminal; `None` shows everything in full.
+    pub width: Option<usize>,
+    /// Whether verdicts are coloured.
+    pub color: bool,
+    /// Nanoseconds since 1970-01-01 UTC.
+    pub now_unix_ns: u64,
+}
+
+/// Columns of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    When,
+    What,
+    Target,
+    Result,
+    Verdict,
+    Label,
+    Run,
+    Size,
+}
+
+/// In their order from left to right.
+const COLUMNS: [Column; 8] = [
+    Column::When,
+    Column::What,
+    Column::Target,
+    Column::Result,
+    Column::Verdict,
+    Column::Label,
+    Column::Run,
+    Column::Size,
+];
+
+/// What a narrow terminal does without, the first first.
+const DISPENSABLE: [Column; 2] = [Column::Label, Column::Target];
+
+/// Widths to which names of workloads and of targets are shortened, before a column
+/// is left out.
+const NAME_WIDTHS: [[usize; 2]; 5] = [[40, 40], [26, 26], [22, 18], [17, 12], [14, 10]];
 
 /// A table for people.
 #[must_use]
-pub fn table(listings: &[RunListing]) -> String {
-    let mut table = Table::new([
-        ("run", Align::Left),
-        ("name", Align::Left),
-        ("target", Align::Left),
-        ("trials", Align::Right),
-        ("state", Align::Left),
-        ("stored", Align::Right),
-    ]);
-    for listing in listings {
-        table.row(row(listing));
+pub fn table(listed: &[Listed], layout: &Layout) -> String {
+    let short = short_ids(listed);
+    let mut columns: Vec<Column> = COLUMNS.to_vec();
+    if listed.iter().all(|one| label(&one.run).is_empty()) {
+        columns.retain(|column| *column != Column::Label);
+    }
+    let Some(width) = layout.width else {
+        let full = listed
+            .iter()
+            .map(|one| one.run.id.as_str())
+            .collect::<Vec<_>>();
+        return rendered(listed, &full, &columns, [usize::MAX; 2], layout);
+    };
+    columns.retain(|column| *column != Column::Size);
+    let mut left_out = DISPENSABLE.iter();
+    loop {
+        for names in NAME_WIDTHS {
+            let text = rendered(listed, &short, &columns, names, layout);
+            let fits = |line: &str| fathom_report::table::display_width(line) <= width;
+            if text.lines().all(fits) {
+                return colored(&text, layout);
+            }
+        }
+        match left_out.next() {
+            Some(column) => columns.retain(|kept| kept != column),
+            None => {
+                let text = rendered(listed, &short, &columns, NAME_WIDTHS[4], layout);
+                return colored(&text, layout);
+            }
+        }
+    }
+}
+
+fn rendered(
+    listed: &[Listed],
+    ids: &[&str],
+    columns: &[Column],
+    names: [usize; 2],
+    layout: &Layout,
+) -> String {
+    let mut table = Table::new(columns.iter().map(|column| column.head()));
+    for (one, id) in listed.iter().zip(ids) {
+        table.row(
+            columns
+                .iter()
+                .map(|column| column.cell(one, id, names, layout)),
+        );
     }
     table.render()
+}
+
+impl Column {
+    fn head(self) -> (&'static str, Align) {
+        match self {
+            Column::When => ("when", Align::Left),
+            Column::What => ("what", Align::Left),
+            Column::Target => ("target", Align::Left),
+            Column::Result => ("result", Align::Right),
+            Column::Verdict => ("verdict", Align::Left),
+            Column::Label => ("label", Align::Left),
+            Column::Run => ("run", Align::Left),
+            Column::Size => ("stored", Align::Right),
+        }
+    }
+
+    fn cell(self, one: &Listed, id: &str, names: [usize; 2], layout: &Layout) -> String {
+        let run = &one.run;
+        match self {
+            Column::When => when(run.started_unix_ns, layout.now_unix_ns),
+            Column::What => truncate(&run.name, names[0]),
+            Column::Target => truncate(&targets(&run.targets), names[1]),
+            Column::Result => result(one),
+            Column::Verdict => verdict(one).to_owned(),
+            Column::Label => truncate(&label(run), names[0]),
+            Column::Run => id.to_owned(),
+            Column::Size => unit::bytes(run.stored_bytes).to_string(),
+        }
+    }
+}
+
+/// How long ago; a date where that is two days or more.
+fn when(started_unix_ns: u64, now_unix_ns: u64) -> String {
+    let seconds = now_unix_ns.saturating_sub(started_unix_ns) / 1_000_000_000;
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        _ => jiff::Timestamp::from_nanosecond(i128::from(started_unix_ns)).map_or_else(
+            |_| "unknown".to_owned(),
+            |moment| moment.strftime("%Y-%m-%d").to_string(),
+        ),
+    }
+}
+
+/// The figure, the outcome of a comparison, or how far the run came.
+fn result(one: &Listed) -> String {
+    let digest = one.digest.as_ref();
+    let outcome = digest.and_then(|digest| digest.outcome.as_ref());
+    if let Some(outcome) = outcome {
+        return format!("B {outcome}");
+    }
+    let figure = digest.and_then(|digest| digest.figure.as_ref());
+    figure.map_or_else(String::new, |figure| figure.text())
+}
+
+/// The verdict, or why there is none.
+fn verdict(one: &Listed) -> &'static str {
+    match (one.run.state, &one.digest) {
+        (RunState::Complete, Some(digest)) => validity_name(digest.validity),
+        (state, _) => state_name(state),
+    }
+}
+
+fn validity_name(validity: Validity) -> &'static str {
+    match validity {
+        Validity::Trusted => "trusted",
+        Validity::Caveats => "caveats",
+        Validity::NotDetermined => "undetermined",
+        Validity::NotTrusted => "not trusted",
+    }
+}
+
+/// What the user calls it, with its tags.
+fn label(run: &RunListing) -> String {
+    let tags = run.tags.iter().map(|tag| format!("#{tag}"));
+    let words = run.label.iter().cloned().chain(tags);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What stands behind the last dash of each id, where that names one run of the list.
+fn short_ids(listed: &[Listed]) -> Vec<&str> {
+    let end = |id: &'_ str| id.rsplit('-').next().map_or(0, |end| id.len() - end.len());
+    let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
+    for one in listed {
+        *seen.entry(&one.run.id[end(&one.run.id)..]).or_default() += 1;
+    }
+    let ids = listed.iter().map(|one| one.run.id.as_str());
+    ids.map(|id| match seen.get(&id[end(id)..]) {
+        Some(1) => &id[end(id)..],
+        _ => id,
+    })
+    .collect()
+}
+
+/// Verdicts in their colours: these words stand in no other column.
+fn colored(text: &str, layout: &Layout) -> String {
+    if !layout.color {
+        return text.to_owned();
+    }
+    const WORDS: [(&str, &str); 6] = [
+        ("  not trusted", "31"),
+        ("  trusted", "32"),
+        ("  caveats", "33"),
+        ("  undetermined", "33"),
+        ("  failed", "31"),
+        ("  interrupted", "33"),
+    ];
+    let mut out = String::new();
+    for (number, line) in text.lines().enumerate() {
+        let found = WORDS
+            .iter()
+            .find_map(|(word, code)| Some((line.rfind(word)?, word, code)));
+        match found {
+            _ if number == 0 => out += &format!("\x1b[1m{line}\x1b[0m"),
+            Some((at, word, code)) => {
+                let rest = &line[at + word.len()..];
+                out += &format!("{}\x1b[{code}m{word}\x1b[0m{rest}", &line[..at]);
+            }
+            None => out += line,
+        }
+        out.push('\n');
+    }
+    out
 }
 
 /// A document for programs.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn json(listings: &[RunListing]) -> anyhow::Result<String> {
-    let list: Vec<_> = listings.iter().map(as_json).collect();
+pub fn json(listed: &[Listed]) -> anyhow::Result<String> {
+    let list: Vec<_> = listed.iter().map(as_json).collect();
     let text = serde_json::to_string_pretty(&list).context("cannot write the list")?;
     Ok(text + "\n")
-}
-
-fn row(listing: &RunListing) -> [String; 6] {
-    [
-        listing.id.clone(),
-        listing.name.clone(),
-        targets(&listing.targets),
-        format!("{}/{}", listing.complete_trials, listing.planned_trials),
-        state_name(listing.state).to_owned(),
-        unit::bytes(listing.stored_bytes).to_string(),
-    ]
 }
 
 /// The first targets by name, and how many more there are.
@@ -52,11 +255,15 @@ fn targets(all: &[String]) -> String {
     }
 }
 
-fn as_json(listing: &RunListing) -> serde_json::Value {
+fn as_json(one: &Listed) -> serde_json::Value {
+    let listing = &one.run;
+    let digest = one.digest.as_ref();
     serde_json::json!({
         "id": listing.id,
         "name": listing.name,
         "label": listing.label,
+        "tags": listing.tags,
+        "note": listing.note,
         "started_unix_ns": listing.started_unix_ns,
         "ended_unix_ns": listing.ended_unix_ns,
         "state": listing.state,
@@ -67,6 +274,9 @@ fn as_json(listing: &RunListing) -> serde_json::Value {
         "targets": listing.targets,
         "host": listing.host,
         "stored_bytes": listing.stored_bytes,
+        "validity": digest.map(|digest| digest.validity),
+        "figure": digest.and_then(|digest| digest.figure.as_ref()),
+        "outcome": digest.and_then(|digest| digest.outcome.as_ref()),
     })
 }
 

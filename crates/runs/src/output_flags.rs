@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use fathom_report::{RUN_FORMATS, RunFormat};
 
@@ -21,6 +22,9 @@ pub struct Format {
     /// The document that is printed in place of text.
     #[command(flatten)]
     pub document: DocumentFlag,
+    /// Write the result here instead of to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Show throughput in decimal units (MB/s = 10^6 bytes/s).
     #[arg(long)]
     pub decimal: bool,
@@ -32,7 +36,8 @@ pub struct Format {
     pub color: Color,
 }
 
-/// One of [`RUN_FORMATS`], each of which has a flag of its name; text where none is given.
+/// One of [`RUN_FORMATS`] or HTML, by `--format` or by the flag of its name; text where
+/// none is given.
 #[derive(Clone, Copy, Default)]
 pub struct DocumentFlag(Option<&'static RunFormat>);
 
@@ -55,13 +60,35 @@ impl std::fmt::Debug for DocumentFlag {
     }
 }
 
+/// The report as a page.
+static HTML: RunFormat = RunFormat {
+    name: "html",
+    help: "Print the report as HTML",
+    render: fathom_report::html::render,
+};
+
+/// The value of `--format` that is no document.
+const TEXT: &str = "text";
+
+/// Id of `--format`.
+const NAMED: &str = "named format";
+
 impl Args for DocumentFlag {
     fn augment_args(command: Command) -> Command {
         let flag = |format: &RunFormat| {
             let arg = Arg::new(format.name).long(format.name).help(format.help);
-            arg.action(ArgAction::SetTrue).group("format")
+            // What `--format` does as well; JSON is asked for the most.
+            let hidden = arg.hide(format.name != "json");
+            hidden.action(ArgAction::SetTrue).group("format")
         };
-        command.args(RUN_FORMATS.iter().map(flag))
+        let names = RUN_FORMATS.iter().chain([&HTML]).map(|format| format.name);
+        let named = Arg::new(NAMED)
+            .long("format")
+            .value_name("FORMAT")
+            .value_parser(PossibleValuesParser::new([TEXT].into_iter().chain(names)))
+            .help("text (the default), json, csv, markdown or html")
+            .group("format");
+        command.arg(named).args(RUN_FORMATS.iter().map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -71,9 +98,13 @@ impl Args for DocumentFlag {
 
 impl FromArgMatches for DocumentFlag {
     fn from_arg_matches(matches: &ArgMatches) -> Result<DocumentFlag, clap::Error> {
-        let given = RUN_FORMATS
-            .iter()
-            .find(|format| matches.get_flag(format.name));
+        let named = matches.get_one::<String>(NAMED);
+        let given = match named {
+            Some(name) => RUN_FORMATS.iter().chain([&HTML]).find(|f| f.name == name),
+            None => RUN_FORMATS
+                .iter()
+                .find(|format| matches.get_flag(format.name)),
+        };
         Ok(DocumentFlag(given))
     }
 

@@ -19,6 +19,7 @@ use fathom_outputs::Mark;
 use fathom_plan::Plan;
 use fathom_store::Store;
 
+use crate::digest::Digest;
 use crate::error::{EndedByUser, NothingMeasured, RequestError};
 use crate::hosts::HostArgs;
 use crate::metrics::Exporter;
@@ -140,6 +141,10 @@ impl<'r> Run<'r> {
         measured.expect_figures()?;
         let judged = fathom_studies::judge(&measured.record);
         let shown = show(&judged, output)?;
+        if measured.problem.is_none() {
+            let store = present::store_path(&output.store)?;
+            Digest::of(&judged).keep(&store, &judged.run.id);
+        }
         measured.complain();
         let unkept = measured.problem.is_some() && output.store.store.is_some();
         match (measured.exit_of(&judged, output.strict), shown && !unkept) {
@@ -205,6 +210,9 @@ impl<'r> Run<'r> {
         let output = &self.request.output;
         if let Some(html) = &output.html {
             present::admit(html, Mark::Page)?;
+        }
+        if let Some(file) = &output.format.output {
+            present::admit(file, present::mark_of(&output.format))?;
         }
         if fleet.is_none() {
             let store = present::store_path(&output.store).ok();

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 pub use fathom_console::{
-    admit, allow_overwriting, complain, has_complained_about, is_reader_gone, may_overwrite,
-    reader_is_gone, rewrite_line, write_file, write_names, write_stderr, write_stdout,
-    write_styled_stderr,
+    admit, allow_overwriting, columns, complain, fail, has_complained_about, is_reader_gone,
+    may_overwrite, reader_is_gone, rewrite_line, write_file, write_names, write_stderr,
+    write_stdout, write_styled_stderr,
 };
 use fathom_deadline::paths;
 use fathom_model::JudgedRun;
@@ -23,14 +23,31 @@ pub fn print(judged: &JudgedRun, format: &Format, html: Option<&PathBuf>) -> any
         Some(document) => (document.render)(judged)?,
         None => fathom_report::text::render(judged, &text_options(format, html)),
     };
-    write_stdout(&text)
+    match &format.output {
+        Some(path) => Ok(write_file(path, mark_of(format), &text)?),
+        None => write_stdout(&text),
+    }
 }
+
+/// What a file of this format begins with: an existing one without it is another's.
+pub fn mark_of(format: &Format) -> Mark {
+    match format.document.is("html") {
+        true => Mark::Page,
+        false => Mark::Document,
+    }
+}
+
+/// Columns of text in a file.
+const FILE_COLUMNS: usize = 80;
 
 /// How text is laid out for this terminal.
 fn text_options(format: &Format, html: Option<&PathBuf>) -> TextOptions {
     TextOptions {
-        width: fathom_console::columns(),
-        color: use_color(format.color, &stdout()),
+        width: match &format.output {
+            Some(_) => FILE_COLUMNS,
+            None => fathom_console::columns(),
+        },
+        color: format.output.is_none() && use_color(format.color, &stdout()),
         decimal_units: format.decimal,
         verbose: format.verbose,
         report: html.map(|path| path.display().to_string()),

@@ -1,12 +1,13 @@
 //! What is in the store, without reading any series.
 
-use fathom_model::RunState;
+use fathom_model::nearest::did_you_mean;
+use fathom_model::{RunState, unit};
 use rusqlite::{OptionalExtension, Row};
 
 use crate::recover::{LOST, Unfinished, unfinished};
 use crate::rows::{from_json, state, unsigned};
 use crate::transaction::unix_ns;
-use crate::{Error, Store};
+use crate::{Error, Store, StoredDigest};
 
 /// The order of runs. One that a wrong clock began in the future is not newer than
 /// all that come after it.
@@ -42,6 +43,12 @@ pub struct RunListing {
     pub host: String,
     /// Bytes that the series occupy in the store.
     pub stored_bytes: u64,
+    /// Tags that the user gave it.
+    pub tags: Vec<String>,
+    /// What the user notes about it.
+    pub note: Option<String>,
+    /// What lists show of its result, where that was kept.
+    pub digest: Option<StoredDigest>,
 }
 
 impl Store {
@@ -52,14 +59,15 @@ impl Store {
             .connection
             .prepare(&format!(
                 "SELECT id, name, label, started_unix_ns, ended_unix_ns, state, reason,
-                    planned_trials, targets, host,
+                    planned_trials, targets, host, tags, note, d.version, d.content,
                     (SELECT count(*) FROM trial t
                      WHERE t.run_key = run.key AND t.state = 'complete') AS complete_trials,
                     (SELECT count(*) FROM trial t WHERE t.run_key = run.key) AS begun_trials,
                     (SELECT coalesce(sum(length(c.series)), 0) FROM trial t JOIN chunk c
                      ON c.key >= t.key << 32 AND c.key < (t.key + 1) << 32
                      WHERE t.run_key = run.key) AS stored_bytes
-                 FROM run ORDER BY {NEWEST_FIRST} LIMIT ?",
+                 FROM run LEFT JOIN digest d ON d.run_key = run.key
+                 ORDER BY {NEWEST_FIRST} LIMIT ?",
             ))
             .and_then(|mut runs| {
                 runs.query_map([limit.map_or(-1, i64::from)], read_listing)?
@@ -77,13 +85,14 @@ impl Store {
     }
 
     /// The id of the run that a user means: `latest`, `latest~1` (the one
-    /// before), an id, or the beginning of exactly one id.
+    /// before), an id, the beginning of exactly one id, or what stands behind its last dash.
     ///
     /// # Errors
     /// [`Error::NoSuchRun`]; [`Error::Ambiguous`] with the ids that match.
     pub fn find(&self, text: &str) -> Result<String, Error> {
         let missing = || Error::NoSuchRun {
             text: text.to_owned(),
+            hint: self.nearest_run(text).unwrap_or_default(),
         };
         if let Some(back) = back_from_latest(text) {
             return self
@@ -101,6 +110,7 @@ impl Store {
             .connection
             .prepare(&format!(
                 "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1
+                        OR substr(id, -length(?1) - 1) = '-' || ?1
                      ORDER BY {NEWEST_FIRST}"
             ))
             .and_then(|mut runs| runs.query_map([text], |row| row.get(0))?.collect())
@@ -118,6 +128,24 @@ impl Store {
             });
         }
         Ok(matches.remove(0))
+    }
+
+    /// `; did you mean …?` with the nearest name of a run, or how many there are.
+    fn nearest_run(&self, text: &str) -> Option<String> {
+        let ids: Vec<String> = self
+            .connection
+            .prepare("SELECT id FROM run")
+            .and_then(|mut runs| runs.query_map([], |row| row.get(0))?.collect())
+            .ok()?;
+        if back_from_latest(text).is_some() {
+            return Some(format!(
+                "; the store has {}",
+                unit::counted(ids.len() as u64, "run")
+            ));
+        }
+        let ends = ids.iter().filter_map(|id| id.rsplit('-').next());
+        let names = ids.iter().map(String::as_str).chain(ends).chain(["latest"]);
+        Some(did_you_mean(text, names))
     }
 
     /// Removes a run with all its series and gives the space back to the file
@@ -147,6 +175,7 @@ impl Store {
         if removed == 0 {
             return Err(Error::NoSuchRun {
                 text: id.to_owned(),
+                hint: String::new(),
             });
         }
         self.release_pages()
@@ -163,6 +192,14 @@ impl Store {
 
 fn read_listing(row: &Row<'_>) -> rusqlite::Result<RunListing> {
     let targets: String = row.get("targets")?;
+    let tags: String = row.get("tags")?;
+    let digest = match row.get("content")? {
+        Some(content) => Some(StoredDigest {
+            version: row.get("version")?,
+            content,
+        }),
+        None => None,
+    };
     Ok(RunListing {
         id: row.get("id")?,
         name: row.get("name")?,
@@ -178,6 +215,9 @@ fn read_listing(row: &Row<'_>) -> rusqlite::Result<RunListing> {
         targets: from_json(&targets).unwrap_or_default(),
         host: row.get("host")?,
         stored_bytes: unsigned(row.get("stored_bytes")?),
+        tags: from_json(&tags).unwrap_or_default(),
+        note: row.get("note")?,
+        digest,
     })
 }
 

@@ -96,10 +96,12 @@ pub enum Error {
         id: String,
     },
     /// No run matches.
-    #[error("no run matches '{text}'; 'fathom runs list' shows them")]
+    #[error("no run matches '{text}'{hint}\nhelp: fathom runs list")]
     NoSuchRun {
         /// What was looked for.
         text: String,
+        /// The nearest name, as a question, or nothing.
+        hint: String,
     },
     /// Several runs match.
     #[error("'{text}' matches {} runs: {}; write more of the id", candidates.len(), shown(candidates))]

@@ -153,6 +153,7 @@ impl Store {
         let Some((key, meta, schedule)) = row else {
             return Err(Error::NoSuchRun {
                 text: id.to_owned(),
+                hint: String::new(),
             });
         };
         let meta = meta.map_err(|(part, source)| Error::Damaged {

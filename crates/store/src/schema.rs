@@ -18,6 +18,7 @@ pub(crate) const APPLICATION_ID: i32 = 0x6674_686d;
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/0001.sql"),
     include_str!("schema/0002.sql"),
+    include_str!("schema/0003.sql"),
 ];
 
 /// The schema version that this build writes.

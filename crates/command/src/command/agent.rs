@@ -19,7 +19,7 @@ use crate::{present, signals};
 /// More than any token has.
 const TOKEN_BYTES_MAX: u64 = 4096;
 
-/// Let a coordinator run its trials on this host.
+/// Serve a coordinator: run its trials on this host.
 ///
 /// The agent listens on a port and serves one coordinator at a time. Both show
 /// certificates of the same fleet (mutual TLS 1.3): an agent joins one with a

@@ -20,7 +20,7 @@ use crate::present;
 /// Columns of the text.
 const WIDTH: usize = 80;
 
-/// Check this host, or recordings, against named alert rules.
+/// Check a host or recording against alert rules.
 ///
 /// Space, arrays, files of a cluster, CPU of metadata services and gateways,
 /// latency, queues, wear, swapping, iowait, interrupts, links. Each rule fires, is
@@ -56,7 +56,7 @@ pub(crate) struct Alarms {
     #[arg(long, value_name = "MAJOR")]
     gluster_version: Option<u32>,
     /// How long to watch this host.
-    #[arg(long = "for", default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
+    #[arg(long = "for", aliases = ["seconds", "runtime"], default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
     span: Duration,
     /// From which severity on an alarm makes the exit status 10.
     #[arg(long, value_enum, default_value_t, value_name = "LEAST")]

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::output_flags::StorePath;
 use crate::present;
 
-/// List what killed runs left behind, and remove it.
+/// Find and remove what killed runs left behind.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them\n  fathom clean --hosts node[01-84] --yes\n                          the same where agents were killed\n  fathom clean s3://bench/try --endpoint http://127.0.0.1:7070 --yes"

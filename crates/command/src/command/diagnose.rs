@@ -20,7 +20,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::{Color, StorePath};
 use crate::present;
 
-/// Say whether the storage is the bottleneck: yes, no or not proven.
+/// Is storage the bottleneck? Yes, no or not proven.
 ///
 /// Without files it watches this host for a while and answers. With files it
 /// reads what `fathom record` or other tools recorded on the host that is slow:
@@ -74,6 +74,7 @@ pub(crate) struct Diagnose {
     /// How long this host is watched.
     #[arg(
         long = "for",
+        aliases = ["seconds", "runtime"],
         value_name = "TIME",
         default_value = "30s",
         conflicts_with = "files"

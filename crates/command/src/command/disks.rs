@@ -19,7 +19,7 @@ use crate::pipeline::{self, Request};
 use crate::whole_seconds::whole_seconds;
 use crate::{present, run_identity, surroundings};
 
-/// Test the data disks of this machine, each alone and then all at once.
+/// Test all data disks, one by one and together.
 ///
 /// Says for each disk what it does alone and while all of them work, the sums,
 /// what is left of the disks when all work at once, and which disk is clearly
@@ -65,8 +65,9 @@ pub(crate) struct Disks {
     /// mounts and with --destructive, the reads otherwise.
     #[arg(long, value_enum)]
     workload: Vec<WorkloadChoice>,
-    /// Seconds of measuring, each time.
-    #[arg(long, default_value_t = 60, value_parser = whole_seconds(1, 86400))]
+    /// How long each workload is measured.
+    #[arg(long = "for", aliases = ["seconds", "runtime"], value_name = "TIME")]
+    #[arg(default_value = "60s", value_parser = whole_seconds(1, 86400))]
     seconds: u32,
     /// How often everything is measured.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]

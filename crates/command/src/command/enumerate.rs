@@ -16,7 +16,7 @@ use crate::present;
 
 const ENTRIES_MAX: u64 = 1 << 40;
 
-/// Measure how listing a directory or a bucket scales with its entries.
+/// Measure listings of growing directories or buckets.
 ///
 /// Directories of 1,000, 10,000, … empty files are made, each is listed by
 /// names alone (`ls`) and with the facts of each entry (`ls -l`), and how the

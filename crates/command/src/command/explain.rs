@@ -8,7 +8,7 @@ use fathom_rules::{find, suggest};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
-/// Explain a rule: what it detects, how, its thresholds and what to do.
+/// Explain a rule: what it detects, thresholds, what to do.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all rules"

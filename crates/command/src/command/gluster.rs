@@ -16,7 +16,7 @@ use crate::present;
 /// A profile of thousands of bricks is smaller.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// Brick workload of a Gluster volume between two profiles.
+/// Brick workload between two Gluster profiles.
 ///
 /// Both are what `gluster volume profile VOLUME info cumulative` printed on a server,
 /// before and after the work; also with --xml, whose latencies are in

@@ -9,7 +9,7 @@ use crate::command::run::execute_plan_on;
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::Output;
 
-/// Run one workload given as flags.
+/// Run one workload, with the flag names of fio.
 ///
 /// Flags carry fio's names where fio has one. The target is a directory (test
 /// files are made in it and removed), a file, a block device, `null:` (fathom

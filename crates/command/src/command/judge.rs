@@ -15,7 +15,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::Color;
 use crate::{pipeline, present};
 
-/// Judge results that fio or warp has measured.
+/// Check how far results of fio or warp can be trusted.
 ///
 /// Reads fio's JSON and json+ output, its terse output and its logs of
 /// bandwidth, IOPS, latency and histograms; logs that are given with the

@@ -9,7 +9,7 @@ use crate::command::run::execute_plan_on;
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::Output;
 
-/// Measure operations on many small files: names, directories, attributes.
+/// Measure many small files: create, stat, read, remove.
 ///
 /// Phases run one after the other on the same files, with a barrier between
 /// them: by default every worker creates its files, then asks for their facts,

@@ -8,6 +8,8 @@ pub(crate) mod at_io_iops;
 pub(crate) mod at_io_parallel;
 pub(crate) mod clean;
 pub(crate) mod compare;
+pub(crate) mod compat;
+pub(crate) mod complete;
 pub(crate) mod crosscheck;
 pub(crate) mod curve;
 pub(crate) mod diagnose;
@@ -23,6 +25,7 @@ pub(crate) mod gluster;
 pub(crate) mod gosbench;
 pub(crate) mod io;
 pub(crate) mod judge;
+pub(crate) mod man;
 pub(crate) mod meta;
 pub(crate) mod net;
 pub(crate) mod ping;
@@ -45,7 +48,6 @@ use clap::Subcommand;
 pub(crate) use fathom_runs::{collect, hosts};
 
 use crate::exit::Exit;
-use crate::present;
 
 /// What to do. The flags of a command are made when it is the one: there are so
 /// many that making all of them would take longer than everything else before
@@ -53,18 +55,20 @@ use crate::present;
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    #[command(aliases = ["bench", "benchmark"])]
+    #[command(aliases = ["bench", "benchmark", "test"])]
     Quick(Box<quick::Quick>),
     Io(Box<io::Io>),
     Meta(Box<meta::Meta>),
     S3(Box<s3::S3>),
     Ping(Box<ping::Ping>),
     Disks(Box<disks::Disks>),
-    #[command(name = "at_io_iops")]
+    #[command(name = "at_io_iops", hide = true)]
     AtIoIops(Box<at_io_iops::AtIoIopsCommand>),
-    #[command(name = "at_io_parallel")]
+    #[command(name = "at_io_parallel", hide = true)]
     AtIoParallel(Box<at_io_parallel::AtIoParallelCommand>),
+    #[command(hide = true)]
     Smallfile(smallfile::SmallfileCommand),
+    #[command(hide = true)]
     Gosbench(Box<gosbench::GosbenchCommand>),
     Enumerate(Box<enumerate::Enumerate>),
     Gluster(gluster::Gluster),
@@ -72,12 +76,16 @@ pub(crate) enum Command {
     Size(Box<size::Size>),
     Run(Box<run::Run>),
     Scale(Box<scale::Scale>),
+    #[command(hide = true)]
     Fio(fio::Fio),
     Agent(Box<agent::Agent>),
     #[command(subcommand)]
     Fleet(fleet::Fleet),
     Ab(Box<ab::Ab>),
     Compare(Box<compare::Compare>),
+    #[command(subcommand)]
+    Compat(compat::Compat),
+    #[command(hide = true)]
     Crosscheck(Box<crosscheck::Crosscheck>),
     #[command(subcommand)]
     Curve(curve::Curve),
@@ -86,7 +94,7 @@ pub(crate) enum Command {
     /// Write, check and show plans.
     #[command(subcommand)]
     Plan(plan::Plan),
-    /// List, show, export and remove stored runs.
+    /// Stored runs: list, show, tag, export, remove.
     #[command(subcommand)]
     Runs(runs::Runs),
     Report(report::Report),
@@ -109,9 +117,9 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page.
-    #[command(after_help = "Example:\n  fathom man > fathom.1 && man ./fathom.1")]
-    Man,
+    Man(man::Man),
+    #[command(hide = true)]
+    Complete(complete::Complete),
 }
 
 impl Command {
@@ -151,6 +159,7 @@ impl Command {
             Command::Fleet(fleet) => fleet::run(fleet),
             Command::Fio(fio) => fio::run(&fio),
             Command::Ab(ab) => ab::run(*ab),
+            Command::Compat(compat) => Command::from(compat).run(all),
             Command::Compare(compare) => compare::run(&compare),
             Command::Crosscheck(args) => crosscheck::run(&args),
             Command::Curve(curve) => curve::run(curve),
@@ -168,20 +177,9 @@ impl Command {
             Command::Explain(explain) => explain::run(&explain),
             Command::Doctor(doctor) => doctor::run(&doctor),
             Command::Clean(clean) => clean::run(&clean),
-            Command::Completions { shell } => {
-                let mut script = Vec::new();
-                clap_complete::generate(shell, &mut all(), "fathom", &mut script);
-                present::write_stdout(&String::from_utf8_lossy(&script))?;
-                Ok(Exit::Success)
-            }
-            Command::Man => {
-                let mut page = Vec::new();
-                let mut program = all();
-                program.build();
-                clap_mangen::Man::new(program).render(&mut page)?;
-                present::write_stdout(&String::from_utf8_lossy(&page))?;
-                Ok(Exit::Success)
-            }
+            Command::Completions { shell } => complete::script(shell, all()),
+            Command::Man(man) => man::run(&man, all()),
+            Command::Complete(complete) => complete::run(&complete, all()),
         }
     }
 }

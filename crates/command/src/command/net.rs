@@ -57,8 +57,9 @@ pub(crate) struct Net {
     /// Hosts that serve: name, address, or either with a port.
     #[arg(value_name = "HOST", conflicts_with_all = ["hosts", "hosts_file"])]
     servers: Vec<String>,
-    /// Seconds that each load is measured, after one second of warm-up.
-    #[arg(long, short = 't', default_value_t = 4, value_name = "N")]
+    /// How long each load is measured, after one second of warm-up.
+    #[arg(long = "for", short = 't', aliases = ["seconds", "runtime"], value_name = "TIME")]
+    #[arg(default_value = "4s")]
     #[arg(value_parser = whole_seconds(1, 3600))]
     seconds: u32,
     #[command(flatten)]

@@ -35,7 +35,7 @@ const FREE_SHARE: u64 = 4;
 /// passes at once, so that it would never end.
 const SIMULATED_COUNT: u64 = 20;
 
-/// Show the latency of a storage, request by request.
+/// Show storage latency, request by request.
 ///
 /// As ping does for a host: one request at a time, one line each, and at the
 /// end the distribution. A request that takes more than three times the median

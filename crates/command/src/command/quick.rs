@@ -11,7 +11,7 @@ use crate::output_flags::Output;
 use crate::whole_seconds::whole_seconds;
 use crate::{run_identity, surroundings};
 
-/// Measure the usual grid plus durable writes, in about two minutes.
+/// Measure a disk, mount or bucket in about two minutes.
 ///
 /// Needs no root and no configuration. A test file is made in the target
 /// directory, measured and removed: sequential 1 MiB and random 4 KiB blocks,
@@ -36,8 +36,9 @@ pub(crate) struct Quick {
     /// A directory, file, device, or s3://BUCKET/PREFIX.
     #[arg(default_value = ".")]
     pub(crate) target: String,
-    /// Seconds of measuring per cell.
-    #[arg(long, default_value_t = 10, value_parser = whole_seconds(1, 86400))]
+    /// How long each cell is measured.
+    #[arg(long = "for", aliases = ["seconds", "runtime"], value_name = "TIME")]
+    #[arg(default_value = "10s", value_parser = whole_seconds(1, 86400))]
     pub(crate) seconds: u32,
     /// Size of the test file, for example 1GiB. Default: 1 GiB, or less when
     /// the disk is nearly full.

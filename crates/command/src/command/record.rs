@@ -21,7 +21,7 @@ use crate::{present, signals};
 /// Readings are never closer than this.
 const SHORTEST_NS: u64 = 100_000_000;
 
-/// Record what this host does, to be diagnosed later.
+/// Record what this host does, to diagnose it later.
 ///
 /// Devices with rates, sizes, times, queue, flushes and discards; CPUs one by
 /// one; load, memory, swap, pressure; network, TCP retransmits, NFS mounts; the
@@ -47,7 +47,7 @@ pub(crate) struct Record {
     #[command(subcommand)]
     command: Option<RecordCommand>,
     /// How long; without it until it is stopped.
-    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "for", aliases = ["seconds", "runtime"], value_name = "TIME", value_parser = duration)]
     for_ns: Option<u64>,
     /// Distance between two readings, 100ms to 1h.
     #[arg(long = "every", value_name = "TIME", default_value = "1s", value_parser = interval)]

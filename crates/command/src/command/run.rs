@@ -12,7 +12,7 @@ use crate::output_flags::Output;
 use crate::pipeline::{self, Request};
 use crate::surroundings;
 
-/// Run a plan: any number of workloads, repeated and in order.
+/// Run a plan: many workloads, repeated, in order.
 ///
 /// Flags take the place of what the plan says, in each of its workloads.
 #[derive(Debug, Args)]

@@ -1,9 +1,13 @@
 //! `fathom runs`: what has been measured so far.
 
+mod list;
+mod notes;
+
 use std::path::Path;
 
 use clap::Subcommand;
-use fathom_runs::listing;
+use fathom_console::consent;
+use fathom_model::unit;
 use fathom_runs::network::{self, NetworkDisplay};
 pub(crate) use fathom_runs::stored::{load, load_whole};
 use fathom_store::Store;
@@ -12,21 +16,10 @@ use crate::exit::Exit;
 use crate::output_flags::{Format, StorePath};
 use crate::{pipeline, present};
 
-/// List, show, export and remove stored runs.
+/// Stored runs: list, show, tag, export, remove.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
-    /// List stored runs, newest first.
-    #[command(after_help = "Example:\n  fathom runs list --limit 5")]
-    List {
-        /// At most this many.
-        #[arg(long, default_value_t = 20)]
-        limit: u32,
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        store: StorePath,
-    },
+    List(list::List),
     /// Show the result of a run again.
     #[command(
         after_help = "Examples:\n  fathom runs show latest\n  fathom runs show 20261121-1530 --json"
@@ -41,12 +34,18 @@ pub(crate) enum Runs {
         store: StorePath,
     },
     Export(crate::command::export::Export),
-    /// Remove runs from the store, with the reports beside it.
+    Tag(notes::Tag),
+    Note(notes::Note),
+    Rename(notes::Rename),
+    /// Remove runs from the store, with the reports beside it. Asks first on a terminal.
     #[command(after_help = "Example:\n  fathom runs rm 20261121-153042-k3f9")]
     Rm {
         /// Ids, or starts of them.
         #[arg(required = true)]
         runs: Vec<String>,
+        /// Do not ask.
+        #[arg(long, short)]
+        yes: bool,
         #[command(flatten)]
         store: StorePath,
     },
@@ -54,37 +53,14 @@ pub(crate) enum Runs {
 
 pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
     match runs {
-        Runs::List { limit, json, store } => list(&present::store_path(&store)?, limit, json),
+        Runs::List(list) => list::run(&list),
         Runs::Show { run, format, store } => show(&present::store_path(&store)?, &run, &format),
         Runs::Export(export) => super::export::run(&export),
-        Runs::Rm { runs, store } => remove(&present::store_path(&store)?, &runs),
+        Runs::Tag(tag) => notes::tag(&tag),
+        Runs::Note(note) => notes::note(&note),
+        Runs::Rename(rename) => notes::rename(&rename),
+        Runs::Rm { runs, yes, store } => remove(&present::store_path(&store)?, &runs, yes),
     }
-}
-
-fn list(path: &Path, limit: u32, json: bool) -> anyhow::Result<Exit> {
-    // No store yet is not an error: nothing has been measured.
-    let mut listings = if fathom_deadline::paths::find(path)?.is_some() {
-        // One more shows whether there are more.
-        Store::open_read_only(path)?.list(Some(limit.saturating_add(1)))?
-    } else {
-        Vec::new()
-    };
-    let more = listings.len() > limit as usize;
-    listings.truncate(limit as usize);
-    if json {
-        present::write_stdout(&listing::json(&listings)?)?;
-        return Ok(Exit::Success);
-    }
-    if listings.is_empty() {
-        present::write_stdout("nothing has been measured yet; try `fathom quick`\n")?;
-        return Ok(Exit::Success);
-    }
-    present::write_stdout(&listing::table(&listings))?;
-    if more {
-        let line = format!("these are the last {limit}, and there are more: --limit NUMBER\n");
-        present::write_stdout(&line)?;
-    }
-    Ok(Exit::Success)
 }
 
 fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
@@ -102,13 +78,24 @@ fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
     Ok(pipeline::exit_of(&judged, false))
 }
 
-fn remove(path: &Path, runs: &[String]) -> anyhow::Result<Exit> {
+fn remove(path: &Path, runs: &[String], yes: bool) -> anyhow::Result<Exit> {
     let mut store = Store::open(path)?;
     // All names are looked up before anything is removed.
     let ids = runs
         .iter()
         .map(|run| store.find(run))
         .collect::<Result<Vec<_>, _>>()?;
+    if !yes && consent::can_ask() {
+        let question = format!(
+            "Remove {} with the reports?\n  {}\n",
+            unit::counted(ids.len() as u64, "run"),
+            ids.join("\n  ")
+        );
+        if !consent::is_given(&question) {
+            present::write_stderr("nothing was removed\n");
+            return Ok(Exit::Success);
+        }
+    }
     for id in ids {
         store.remove(&id)?;
         let with_report = match present::remove_report(path, &id)? {

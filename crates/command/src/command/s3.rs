@@ -10,7 +10,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::Output;
 use crate::present;
 
-/// Measure an object store: one kind of request, or a mix.
+/// Measure an object store.
 ///
 /// Works below a prefix of its own (fathom-…/) in the bucket, changes and
 /// removes only what it made there, and refuses the root of a bucket that

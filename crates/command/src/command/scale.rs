@@ -16,7 +16,7 @@ use crate::output_flags::{Color, Output};
 use crate::pipeline::{self, Request};
 use crate::surroundings;
 
-/// Measure how the work of hosts adds up: speed-up, efficiency, what saturates.
+/// Measure how throughput scales with hosts.
 ///
 /// The same work runs on 1, 2, 4 … hosts, in blocks: each block has every
 /// number of hosts once, in random order, so that drift does not pass for

@@ -16,7 +16,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
-/// Size a network: disks per node, cost of redundancy.
+/// Network sizing: disks per node, replication cost.
 ///
 /// The network is the upper limit of the storage bandwidth that a node can
 /// provide; more disks than it carries are wasted. Of a bond 85 % of the sum

@@ -14,7 +14,7 @@ use fathom_report::stack;
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
-/// Show the layers under a path or device, and what is wrong with them.
+/// Show the layers under a path or device, and their faults.
 ///
 /// From the mount down: file system, LVM, LUKS, thin pools, multipath, arrays,
 /// bcache, loop devices, partitions, drives and their controllers, with the

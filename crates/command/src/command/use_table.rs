@@ -15,7 +15,7 @@ use fathom_screen::{WatchedSpan, host_name, watch};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
-/// Show utilisation, saturation and errors of each resource of this host.
+/// Utilisation, saturation and errors of every resource.
 ///
 /// Cores, memory, each disk with its queue, links, interfaces and the network,
 /// read twice or more over a while; and a picture of the topology, from
@@ -38,7 +38,7 @@ pub(crate) struct UseTable {
     #[arg(value_name = "FILE|FOLDER", conflicts_with = "span")]
     files: Vec<PathBuf>,
     /// How long to watch.
-    #[arg(long = "for", default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
+    #[arg(long = "for", aliases = ["seconds", "runtime"], default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
     span: Duration,
     /// Say how each figure was read.
     #[arg(long)]

@@ -19,7 +19,7 @@ use crate::{present, signals};
 /// How often it is looked whether somebody wants it to end.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Live view of this host: devices, top processes, bottleneck.
+/// Live view: devices, top processes, bottleneck.
 ///
 /// On a terminal a screen that is drawn again with each reading; elsewhere one
 /// block of text for each. The first lines say in words what holds the host

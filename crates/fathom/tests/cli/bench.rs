@@ -67,6 +67,7 @@ impl Bench {
             .args(args)
             .env("FATHOM_STORE", self.store())
             .env_remove("NO_COLOR")
+            .env_remove("COLUMNS")
             .current_dir(self.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -32,6 +32,7 @@ mod frozen_drive;
 mod gateway;
 mod gluster;
 mod gosbench;
+mod help;
 mod host;
 mod hostile;
 mod io;

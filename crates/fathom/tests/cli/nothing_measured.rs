@@ -107,7 +107,7 @@ fn names_that_lead_nowhere_have_one_status() {
         assert!(err.lines().count() <= 3, "{line}: {err}");
     }
     let err = text(&fathom(here, "report nope").stderr);
-    assert!(err.contains("'fathom runs list' shows them"), "{err}");
+    assert!(err.contains("help: fathom runs list"), "{err}");
 }
 
 #[test]

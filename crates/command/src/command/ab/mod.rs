@@ -22,7 +22,7 @@ use crate::present;
 /// Trials that a comparison has at most.
 const MOST_TRIALS: usize = 100_000;
 
-/// Compare two sides in turns, in one session.
+/// Compare two settings or targets, in alternating trials.
 ///
 /// Both sides are measured in pairs of trials, A B, B A, A B, and so on, so
 /// that a drift does not look like a difference. The result says for each row

@@ -22,8 +22,7 @@ use crate::pipeline::{self, Request};
 use crate::whole_seconds::whole_seconds;
 use crate::{present, run_identity};
 
-/// Run a plan with fathom and with the installed fio in turns, and say how
-/// far the two agree.
+/// Run a plan with fathom and fio in turns, and compare them.
 ///
 /// Each workload is measured in pairs of trials on the same files, fathom fio,
 /// fio fathom, and so on; fathom makes the files, fio gets a job file that says
@@ -64,8 +63,9 @@ pub(crate) struct Crosscheck {
     /// The fio to run.
     #[arg(long, default_value = "fio", value_name = "PATH")]
     fio: PathBuf,
-    /// Measure each trial for so many seconds instead of to the plan's bounds.
-    #[arg(long, value_parser = whole_seconds(1, 86400))]
+    /// How long each trial is measured, instead of to the plan's bounds.
+    #[arg(long = "for", alias = "seconds", value_name = "TIME")]
+    #[arg(value_parser = whole_seconds(1, 86400))]
     seconds: Option<u32>,
     /// Rates within this agree.
     #[arg(long, default_value = "3%", value_name = "PERCENT", value_parser = parse_percent)]

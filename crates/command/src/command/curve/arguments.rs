@@ -40,8 +40,9 @@ pub(crate) enum Curve {
 pub(crate) struct Common {
     /// A directory, file, device, `null:` or `sim:MODEL`.
     pub(crate) target: String,
-    /// Seconds of measuring at each point.
-    #[arg(long, value_parser = whole_seconds(1, 86400))]
+    /// How long each point is measured.
+    #[arg(long = "for", alias = "seconds", value_name = "TIME")]
+    #[arg(value_parser = whole_seconds(1, 86400))]
     pub(crate) seconds: Option<u32>,
     /// Seed of offsets and contents.
     #[arg(long)]

@@ -1,0 +1,238 @@
+//! Completion of words, and of values: the script of a shell asks `fathom complete`
+//! for what fits, so that it is short and knows the runs in the store.
+
+use clap::{Arg, Args, Command};
+use clap_complete::Shell;
+use fathom_store::Store;
+
+use crate::exit::Exit;
+use crate::output_flags::StorePath;
+use crate::present;
+
+/// Print what completes a command line.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fathom complete -- runs show 2026")]
+pub(crate) struct Complete {
+    /// The words so far without `fathom`; the last one is to be completed.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+/// The script for bash: a line for each candidate comes from the program.
+const BASH: &str = r#"_fathom() {
+    local IFS=$'\n'
+    COMPREPLY=($("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -o bashdefault -F _fathom fathom
+"#;
+
+/// The script for zsh.
+const ZSH: &str = r#"#compdef fathom
+_fathom() {
+    local -a found
+    found=("${(@f)$("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    found=(${found:#})
+    (( $#found )) && compadd -a found || _files
+}
+compdef _fathom fathom
+"#;
+
+/// The script for fish.
+const FISH: &str = r#"complete -c fathom -f -a '(set -l words (commandline -opc) (commandline -ct); fathom complete -- $words[2..-1] 2>/dev/null)'
+complete -c fathom -F
+"#;
+
+/// Prints the script for a shell.
+pub(crate) fn script(shell: Shell, mut all: Command) -> anyhow::Result<Exit> {
+    let own = match shell {
+        Shell::Bash => Some(BASH),
+        Shell::Zsh => Some(ZSH),
+        Shell::Fish => Some(FISH),
+        _ => None,
+    };
+    if let Some(script) = own {
+        present::write_stdout(script)?;
+        return Ok(Exit::Success);
+    }
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut all, "fathom", &mut script);
+    present::write_stdout(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Success)
+}
+
+pub(crate) fn run(complete: &Complete, mut all: Command) -> anyhow::Result<Exit> {
+    all.build();
+    let Some((last, before)) = complete.words.split_last() else {
+        return Ok(Exit::Success);
+    };
+    let mut text = String::new();
+    for candidate in candidates(&all, before, last) {
+        text += &format!("{candidate}\n");
+    }
+    present::write_names(&text)?;
+    Ok(Exit::Success)
+}
+
+/// What may stand in the place of the last word.
+fn candidates(all: &Command, before: &[String], last: &str) -> Vec<String> {
+    let mut command = all;
+    let mut path: Vec<&str> = Vec::new();
+    for word in before {
+        if let Some(sub) = command.find_subcommand(word) {
+            command = sub;
+            path.push(sub.get_name());
+        }
+    }
+    let flag = before.last().and_then(|word| word.strip_prefix("--"));
+    let with_value = |arg: &&Arg| {
+        let takes = arg.get_action().takes_values() && !arg.is_require_equals_set();
+        takes && arg.get_long().is_some_and(|long| Some(long) == flag)
+    };
+    let found = match command.get_arguments().find(with_value) {
+        Some(arg) => values_of_flag(arg),
+        None if last.starts_with('-') => flags(command),
+        None => words(command, &path, before),
+    };
+    let mut found: Vec<String> = found
+        .into_iter()
+        .filter(|word| word.starts_with(last))
+        .collect();
+    found.dedup();
+    found
+}
+
+fn flags(command: &Command) -> Vec<String> {
+    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let longs = shown.filter_map(|arg| arg.get_long());
+    longs.map(|long| format!("--{long}")).collect()
+}
+
+/// Values that plans and flags know by name.
+const NAMED_VALUES: [(&str, &[&str]); 3] = [
+    (
+        "rw",
+        &[
+            "read",
+            "write",
+            "trim",
+            "rw",
+            "randread",
+            "randwrite",
+            "randtrim",
+            "randrw",
+        ],
+    ),
+    (
+        "engine",
+        &[
+            "uring",
+            "libaio",
+            "psync",
+            "mmap",
+            "null",
+            "sim",
+            "meta",
+            "s3",
+            "falloc",
+            "ftruncate",
+        ],
+    ),
+    ("bs", &["4k", "8k", "16k", "64k", "128k", "1m"]),
+];
+
+fn values_of_flag(arg: &Arg) -> Vec<String> {
+    let possible = arg.get_possible_values();
+    if !possible.is_empty() {
+        return possible
+            .iter()
+            .map(|value| value.get_name().to_owned())
+            .collect();
+    }
+    let named = NAMED_VALUES
+        .iter()
+        .find(|(flag, _)| arg.get_long() == Some(flag));
+    let values = named.map_or(&[][..], |(_, values)| values);
+    if arg.get_long() == Some("profile") {
+        return aws_profiles();
+    }
+    values.iter().map(|value| (*value).to_owned()).collect()
+}
+
+/// Names of profiles in the user's files for object stores.
+fn aws_profiles() -> Vec<String> {
+    let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+    let path = std::env::var_os("AWS_SHARED_CREDENTIALS_FILE")
+        .map(std::path::PathBuf::from)
+        .or_else(|| Some(home?.join(".aws/credentials")));
+    let text = path.and_then(|path| fathom_deadline::paths::read_text_soon(&path, 1 << 20).ok());
+    let text = text.unwrap_or_default();
+    let headings = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix('['));
+    headings
+        .filter_map(|rest| Some(rest.strip_suffix(']')?.to_owned()))
+        .collect()
+}
+
+/// Names of commands, or values of a positional argument.
+fn words(command: &Command, path: &[&str], before: &[String]) -> Vec<String> {
+    let subcommands: Vec<String> = command
+        .get_subcommands()
+        .filter(|sub| !sub.is_hide_set())
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    if !subcommands.is_empty() {
+        return subcommands;
+    }
+    match path {
+        ["runs", "show" | "export" | "rm" | "tag" | "note" | "rename"] | ["report" | "compare"] => {
+            runs()
+        }
+        ["explain"] => rules(),
+        ["plan", "new"] => fathom_plan::templates()
+            .iter()
+            .map(|one| one.name.to_owned())
+            .collect(),
+        ["quick" | "io" | "ping" | "disks" | "stack"] if before.len() == path.len() => devices(),
+        _ => possible(command),
+    }
+}
+
+fn possible(command: &Command) -> Vec<String> {
+    let values = command.get_positionals().flat_map(Arg::get_possible_values);
+    values.map(|value| value.get_name().to_owned()).collect()
+}
+
+fn runs() -> Vec<String> {
+    let listed = present::store_path(&StorePath::default())
+        .ok()
+        .and_then(|path| Store::open_read_only(path).ok())
+        .and_then(|store| store.list(Some(100)).ok());
+    let ids = listed.unwrap_or_default().into_iter().map(|run| run.id);
+    std::iter::once("latest".to_owned()).chain(ids).collect()
+}
+
+fn rules() -> Vec<String> {
+    let all = fathom_rules::TABLES
+        .iter()
+        .flat_map(|table| table.rules.iter());
+    all.map(|rule| rule.id.to_owned()).collect()
+}
+
+/// Block devices of this host.
+fn devices() -> Vec<String> {
+    let listed = std::path::Path::new("/proc/partitions");
+    let text = fathom_deadline::paths::read_text_soon(listed, 1 << 20).unwrap_or_default();
+    let names = text
+        .lines()
+        .skip(2)
+        .filter_map(|line| line.split_whitespace().nth(3));
+    names
+        .filter(|name| {
+            !["loop", "ram", "zram"]
+                .iter()
+                .any(|kind| name.starts_with(kind))
+        })
+        .map(|name| format!("/dev/{name}"))
+        .collect()
+}

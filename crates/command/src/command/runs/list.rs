@@ -1,0 +1,174 @@
+//! `fathom runs list`: when, what, and what came out.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use fathom_model::{RunState, Validity, unit};
+use fathom_observe::unix_now_ns;
+use fathom_runs::digest::Digest;
+use fathom_runs::listing::{self, Layout, Listed};
+use fathom_store::{RunListing, Store};
+
+use crate::exit::Exit;
+use crate::output_flags::{Color, StorePath};
+use crate::present;
+
+/// List stored runs, newest first.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fathom runs list
+  fathom runs list --since 7d --target /data
+  fathom runs list --tag firmware --verdict trusted
+  fathom runs list --all --json
+
+The last characters of an id name a run as well as all of it.")]
+pub(crate) struct List {
+    /// At most this many.
+    #[arg(long, short = 'n', default_value_t = 20)]
+    limit: u32,
+    /// Also show failed runs.
+    #[arg(long)]
+    all: bool,
+    /// Only runs with this in the name of a target.
+    #[arg(long, value_name = "TEXT")]
+    target: Option<String>,
+    /// Only runs with this tag or label.
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+    /// Only runs that began at most this long ago, for example 7d.
+    #[arg(long, value_name = "TIME", value_parser = unit::parse_duration)]
+    since: Option<u64>,
+    /// Only runs with this verdict.
+    #[arg(long, value_enum)]
+    verdict: Option<VerdictFilter>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// When to use colour.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+    #[command(flatten)]
+    store: StorePath,
+}
+
+/// Verdicts that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum VerdictFilter {
+    /// Trusted.
+    Trusted,
+    /// With caveats.
+    Caveats,
+    /// Not trusted.
+    NotTrusted,
+    /// Not determined.
+    NotDetermined,
+}
+
+impl VerdictFilter {
+    fn validity(self) -> Validity {
+        match self {
+            VerdictFilter::Trusted => Validity::Trusted,
+            VerdictFilter::Caveats => Validity::Caveats,
+            VerdictFilter::NotTrusted => Validity::NotTrusted,
+            VerdictFilter::NotDetermined => Validity::NotDetermined,
+        }
+    }
+}
+
+pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
+    let path = present::store_path(&list.store)?;
+    // No store yet is not an error: nothing has been measured.
+    let stored = match fathom_deadline::paths::find(&path)? {
+        Some(_) => Store::open_read_only(&path)?.list(None)?,
+        None => Vec::new(),
+    };
+    let is_empty = stored.is_empty();
+    let now = unix_now_ns();
+    let mut failed = 0;
+    let mut chosen: Vec<RunListing> = Vec::new();
+    for run in stored.into_iter().filter(|run| list.asks_for(run, now)) {
+        match run.state == RunState::Failed && !list.all {
+            true => failed += 1,
+            false => chosen.push(run),
+        }
+    }
+    let limit = list.limit as usize;
+    let mut shown = Vec::new();
+    let mut more = 0;
+    for run in chosen {
+        if shown.len() == limit {
+            more += 1;
+            continue;
+        }
+        let digest = digest_of(&path, &run);
+        let validity = digest.as_ref().map(|digest| digest.validity);
+        if list
+            .verdict
+            .is_none_or(|wanted| validity == Some(wanted.validity()))
+        {
+            shown.push(Listed { run, digest });
+        }
+    }
+    if list.json {
+        present::write_stdout(&listing::json(&shown)?)?;
+        return Ok(Exit::Success);
+    }
+    if is_empty {
+        present::write_stdout("nothing has been measured yet; try `fathom quick`\n")?;
+        return Ok(Exit::Success);
+    }
+    let mut text = match shown.is_empty() {
+        true => "no run matches\n".to_owned(),
+        false => listing::table(&shown, &list.layout(now)),
+    };
+    if more > 0 {
+        text += &format!(
+            "{} older: --limit {}\n",
+            unit::counted(more, "run"),
+            limit * 2
+        );
+    }
+    if failed > 0 {
+        text += &format!("{} hidden: --all\n", unit::counted(failed, "failed run"));
+    }
+    present::write_stdout(&text)?;
+    Ok(Exit::Success)
+}
+
+impl List {
+    fn asks_for(&self, run: &RunListing, now_unix_ns: u64) -> bool {
+        let target = self.target.as_ref();
+        let since = self.since.map(|since| now_unix_ns.saturating_sub(since));
+        let tagged = |tag: &String| run.tags.contains(tag) || run.label.as_ref() == Some(tag);
+        target.is_none_or(|text| run.targets.iter().any(|target| target.contains(text)))
+            && self.tag.as_ref().is_none_or(tagged)
+            && since.is_none_or(|since| run.started_unix_ns >= since)
+    }
+
+    fn layout(&self, now_unix_ns: u64) -> Layout {
+        let told = std::env::var("COLUMNS")
+            .ok()
+            .and_then(|columns| columns.parse().ok());
+        Layout {
+            width: told.or_else(present::columns),
+            color: present::use_color(self.color, &std::io::stdout()),
+            now_unix_ns,
+        }
+    }
+}
+
+/// What was found: as it was kept, else judged again and kept.
+fn digest_of(store: &Path, run: &RunListing) -> Option<Digest> {
+    if let Some(digest) = Digest::kept(run) {
+        return Some(digest);
+    }
+    if run.state == RunState::Running || run.begun_trials == 0 {
+        return None;
+    }
+    let opened = Store::open_read_only(store).ok()?;
+    let record = opened.load_to_judge(&run.id).ok()?.record;
+    let digest = Digest::of(&fathom_studies::judge(&record));
+    digest.keep(store, &run.id);
+    Some(digest)
+}

@@ -1,0 +1,146 @@
+//! What a list shows of the result of a run: one figure and the verdict. It is kept in
+//! the store, because judging every run of a list again would take seconds.
+
+use std::path::Path;
+
+use fathom_model::judged::ResultRow;
+use fathom_model::summary::OpSummary;
+use fathom_model::{JudgedRun, Unit, Validity, unit};
+use fathom_store::{RunListing, Store, StoredDigest};
+use serde::{Deserialize, Serialize};
+
+/// To be raised when another figure is chosen or runs are judged in another way.
+const VERSION: u32 = 1;
+
+/// Operations that move more on average are listed by throughput.
+const LARGE_BYTES: u64 = 128 << 10;
+
+/// One figure of a run, and how far to trust it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Digest {
+    /// The verdict on the run.
+    pub validity: Validity,
+    /// What was found, where a figure stands for it.
+    pub figure: Option<Figure>,
+    /// How a comparison ended.
+    pub outcome: Option<String>,
+}
+
+/// A figure with its 95 % interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The row of the result.
+    pub row: String,
+    /// The kind of operation.
+    pub kind: String,
+    /// Operations or bytes per second.
+    pub unit: Unit,
+    /// The number.
+    pub value: f64,
+    /// Lower end.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
+impl Digest {
+    /// Of a judged run.
+    #[must_use]
+    pub fn of(run: &JudgedRun) -> Digest {
+        let outcome = run.comparison.as_ref().and_then(|comparison| {
+            let outcome = serde_json::to_value(comparison.outcome).ok()?;
+            Some(outcome.as_str()?.replace('_', " "))
+        });
+        Digest {
+            validity: run.verdict.validity,
+            figure: figure(run),
+            outcome,
+        }
+    }
+
+    /// As it was kept, where that is not out of date.
+    #[must_use]
+    pub fn kept(listing: &RunListing) -> Option<Digest> {
+        let kept = listing.digest.as_ref()?;
+        let current = kept.version == VERSION;
+        serde_json::from_str(&kept.content).ok().filter(|_| current)
+    }
+
+    /// Keeps it in the store. One that cannot be written shows it all the same.
+    pub fn keep(&self, store: &Path, run: &str) {
+        let Ok(content) = serde_json::to_string(self) else {
+            return;
+        };
+        let digest = StoredDigest {
+            version: VERSION,
+            content,
+        };
+        if let Ok(mut store) = Store::open(store) {
+            // The next list judges the run again.
+            let _ = store.keep_digest(run, &digest);
+        }
+    }
+}
+
+/// The figure of the only row; of several, that of the fastest small reads, which is
+/// what storage is compared by.
+fn figure(run: &JudgedRun) -> Option<Figure> {
+    let results: Vec<(&ResultRow, &OpSummary)> = run
+        .rows
+        .iter()
+        .filter(|row| row.role == run.rows[0].role)
+        .filter_map(|row| Some((row, main(row)?)))
+        .collect();
+    let by_rate = |one: &&(&ResultRow, &OpSummary), other: &&(&ResultRow, &OpSummary)| {
+        let rate = |found: &(&ResultRow, &OpSummary)| found.1.ops_per_second.value.unwrap_or(0.0);
+        rate(one).total_cmp(&rate(other))
+    };
+    let (row, ops) = match &results[..] {
+        [only] => only,
+        several => several.iter().max_by(by_rate)?,
+    };
+    let bytes_each = ops.bytes.checked_div(ops.ops).unwrap_or(0);
+    let estimate = match bytes_each > LARGE_BYTES {
+        true => &ops.bytes_per_second,
+        false => &ops.ops_per_second,
+    };
+    let kind = serde_json::to_value(ops.kind).ok()?;
+    Some(Figure {
+        row: row.label.clone(),
+        kind: kind.as_str().unwrap_or_default().to_owned(),
+        unit: estimate.unit,
+        value: estimate.value?,
+        low: estimate.low,
+        high: estimate.high,
+    })
+}
+
+/// The kind of operation that a row did most of; of equal ones the first, as others are
+/// parts of it.
+fn main(row: &ResultRow) -> Option<&OpSummary> {
+    row.ops.iter().rev().max_by_key(|ops| ops.ops)
+}
+
+impl Figure {
+    /// `78.1k IOPS ±2 %`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let value = match self.unit {
+            Unit::BytesPerSecond => unit::throughput(self.value),
+            _ if matches!(self.kind.as_str(), "read" | "write" | "trim") => {
+                format!("{} IOPS", unit::count(self.value))
+            }
+            _ => format!("{}/s", unit::count(self.value)),
+        };
+        match (self.low, self.high) {
+            (Some(low), Some(high)) if self.value > 0.0 => {
+                let half = (high - low) / 2.0 / self.value * 100.0;
+                match half >= 10.0 {
+                    true => format!("{value} ±{half:.0} %"),
+                    false => format!("{value} ±{half:.1} %"),
+                }
+            }
+            _ => value,
+        }
+    }
+}
