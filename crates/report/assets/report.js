@@ -159,8 +159,33 @@
       this.output.classList.remove("on");
     }
 
+    // The way back from a zoom, where it can be seen and tabbed to.
+    offerReset(whole) {
+      if (!this.back) {
+        this.back = document.createElement("button");
+        this.back.type = "button";
+        this.back.className = "reset";
+        this.back.textContent = "Reset zoom";
+        this.back.addEventListener("click", () => {
+          for (const chart of together(this)) chart.zoom(chart.full);
+          this.svg.focus();
+        });
+        this.figure.append(this.back);
+      }
+      this.back.hidden = whole;
+    }
+
+    // Where a value stands on the screen, for keys, which have no pointer.
+    spot(value) {
+      const box = this.svg.getBoundingClientRect();
+      const scale = box.width / this.svg.viewBox.baseVal.width;
+      return { clientX: box.left + this.placeOf(value) * scale, clientY: box.top + ((TOP + BOTTOM) / 2) * scale };
+    }
+
     zoom(range) {
       this.range = range;
+      this.leave();
+      this.offerReset(range === this.full);
       const { ticks, unit } = timeTicks(range);
       const axis = this.svg.querySelector(".xt");
       axis.replaceChildren();
@@ -252,6 +277,37 @@
     return [...all].map(chartOf);
   };
 
+  // Arrows move the crosshair, + and - zoom around it, 0 shows all, Escape hides it.
+  const keys = (figure, svg, zooms) => {
+    let share = 0.5;
+    svg.tabIndex = 0;
+    svg.addEventListener("blur", () => {
+      for (const chart of together(chartOf(figure))) chart.leave();
+    });
+    svg.addEventListener("keydown", (event) => {
+      const chart = chartOf(figure);
+      const [low, high] = chart.range;
+      const at = () => (chart.kind === "dist" ? chart.range[0] * (chart.range[1] / chart.range[0]) ** share
+        : chart.range[0] + share * (chart.range[1] - chart.range[0]));
+      const all = together(chart);
+      const step = event.shiftKey ? 0.1 : 0.02;
+      if (event.key === "ArrowLeft") share = Math.max(0, share - step);
+      else if (event.key === "ArrowRight") share = Math.min(1, share + step);
+      else if (event.key === "Escape") { for (const other of all) other.leave(); return; }
+      else if (zooms && "+=-0".includes(event.key)) {
+        const half = ((high - low) / 2) * (event.key === "-" ? 2 : 0.5), middle = at();
+        const [first, last] = chart.full;
+        const range = [Math.max(first, middle - half), Math.min(last, middle + half)];
+        const whole = event.key === "0" || (range[0] <= first && range[1] >= last);
+        for (const other of all) other.zoom(whole ? other.full : range);
+        share = whole ? 0.5 : (middle - range[0]) / (range[1] - range[0]);
+      } else return;
+      event.preventDefault();
+      const value = at();
+      for (const other of all) other.point(value, other === chart ? chart.spot(value) : null);
+    });
+  };
+
   for (const figure of document.querySelectorAll("figure.chart")) {
     const svg = figure.querySelector(":scope > svg");
     let drag = null, band = null;
@@ -266,10 +322,21 @@
         band.setAttribute("width", b - a);
       }
     });
-    svg.addEventListener("pointerleave", () => {
+    svg.addEventListener("pointerleave", (event) => {
+      // A finger that lifts leaves the chart, and its read-out is yet to be read.
+      if (event.pointerType === "touch") return;
       for (const chart of together(chartOf(figure))) chart.leave();
     });
-    if (!figure.matches(".time, .heat")) continue;
+    svg.addEventListener("pointerdown", (event) => {
+      if (event.pointerType === "mouse") return;
+      for (const other of charts.values()) other.leave();
+      const chart = chartOf(figure);
+      const value = chart.valueAt(event);
+      for (const other of together(chart)) other.point(value, other === chart ? event : null);
+    });
+    const zooms = figure.matches(".time, .heat");
+    keys(figure, svg, zooms);
+    if (!zooms) continue;
     svg.addEventListener("pointerdown", (event) => {
       if (event.pointerType === "mouse" && event.button === 0) {
         drag = chartOf(figure).valueAt(event);
@@ -286,6 +353,7 @@
       const span = chart.range[1] - chart.range[0];
       if (event.type === "pointerup" && range[1] - range[0] > span * 0.01) {
         for (const other of together(chart)) other.zoom(range);
+        chart.point(chart.valueAt(event), event);
       }
     };
     svg.addEventListener("pointerup", end);
@@ -330,6 +398,21 @@
     });
   }
 
+  // ---- Tables as cards on a phone ---------------------------------------------
+  // Each cell gets the head of its column, which the style shows where rows are cards.
+  for (const table of document.querySelectorAll(".scroll > table:not(.cards):not(.points)")) {
+    const heads = table.tHead ? [...table.tHead.rows] : [];
+    if (heads.length === 0) continue;
+    const names = heads.map((row) => [...row.cells].flatMap((cell) => Array(cell.colSpan).fill(cell.textContent.trim())));
+    const label = (at) => names.map((row) => row[at] || "").filter(Boolean).join(" ");
+    for (const row of table.tBodies[0].rows) {
+      [...row.cells].forEach((cell, at) => {
+        if (cell.tagName === "TD" && label(at)) cell.dataset.label = label(at);
+      });
+    }
+    table.classList.add("cards");
+  }
+
   // ---- Theme ------------------------------------------------------------------
   const themes = ["auto", "light", "dark"];
   const button = document.getElementById("theme");
@@ -350,7 +433,7 @@
   });
   dress();
 
-  // ---- A link or paper opens what it needs --------------------------------------
+  // ---- A link opens what it needs --------------------------------------
   const follow = () => {
     const id = location.hash.slice(1);
     const target = id && !id.includes("=") ? document.getElementById(id) : null;
@@ -359,14 +442,10 @@
   };
   addEventListener("hashchange", follow);
   follow();
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
-    for (const details of closed) details.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const details of closed) details.open = false;
-  });
   for (const hint of document.querySelectorAll(".hint")) hint.hidden = false;
+  // What scrolls can be scrolled by keys.
+  for (const box of document.querySelectorAll(".scroll, nav")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  }
   root.dataset.ready = "1";
 })();

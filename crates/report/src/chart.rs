@@ -2,6 +2,7 @@
 //! without scripts. The script of the page only adds read-outs and zoom, from
 //! the same numbers, which are embedded beside each chart.
 
+pub(crate) mod bars;
 mod distribution;
 mod heat;
 mod levels;

@@ -6,8 +6,12 @@
 //! contain only this crate's own words and numbers.
 
 pub(crate) mod cell;
+mod checks;
 mod comparison;
 mod fingerprint;
+mod headline;
+mod key_figures;
+mod overview;
 mod rows;
 mod standard;
 mod view;

@@ -147,8 +147,21 @@ fn nines_of(percent: f64) -> f64 {
     -(1.0 - (percent / 100.0).clamp(0.0, 0.999_999_9)).log10()
 }
 
+/// The highest percentile of which there is an estimate.
+fn highest_supported(latency: &LatencySummary) -> Option<f64> {
+    let known = latency.percentiles.iter();
+    let known = known.filter(|p| p.latency_ns.value.is_some());
+    known.map(|p| p.percent).max_by(f64::total_cmp)
+}
+
 /// The percentile curve as a `<figure>`: latency (log) by percentile.
-pub(super) fn percentile_curve(title: &str, charts: &OpCharts) -> Option<String> {
+/// Beyond the highest percentile that the table shows the line is dashed.
+pub(super) fn percentile_curve(
+    title: &str,
+    charts: &OpCharts,
+    latency: Option<&LatencySummary>,
+) -> Option<String> {
+    let shown = latency.and_then(highest_supported);
     let curve = &charts.percentile_curve;
     let (first, last) = (curve.first()?, curve.last()?);
     let below_all = curve.iter().map(|p| p.0).rfind(|p| *p < 100.0)?;
@@ -158,23 +171,38 @@ pub(super) fn percentile_curve(title: &str, charts: &OpCharts) -> Option<String>
     let _ = write!(
         out,
         "<figure class=\"chart curve\"><figcaption>{title}</figcaption>\
-         <div class=\"keys\"><span>Each extra nine gets equal width</span></div>"
+         <div class=\"keys\"><span>Each extra nine gets equal width{}</span></div>",
+        shown
+            .filter(|p| *p < below_all)
+            .map_or(String::new(), |p| format!(
+                "; dashed above p{p}: too few operations for an estimate"
+            ))
     );
     let label = format!("{title}: latency by percentile");
     let x_title = "percentile";
     out.push_str(&svg::open(&label, &xs, &ys, x_title, "latency"));
-    let mut d = String::new();
-    for (percent, ns) in curve {
-        let command = if d.is_empty() { 'M' } else { 'L' };
-        let x = svg::x(&xs, nines_of(*percent));
-        let y = svg::y(&ys, *ns as f64);
-        let _ = write!(d, "{command}{} {}", svg::n(x), svg::n(y));
+    let place = |(percent, ns): &(f64, u64)| {
+        let x = svg::n(svg::x(&xs, nines_of(*percent)));
+        (*percent, format!("{x} {}", svg::n(svg::y(&ys, *ns as f64))))
+    };
+    let places: Vec<(f64, String)> = curve.iter().map(place).collect();
+    let edge = shown.unwrap_or(100.0);
+    let split = places.partition_point(|(percent, _)| *percent <= edge);
+    let (solid, rest) = (&places[..split], &places[split.saturating_sub(1)..]);
+    let line = |part: &[(f64, String)]| {
+        let points: Vec<&str> = part.iter().map(|(_, at)| at.as_str()).collect();
+        format!("M{}", points.join("L"))
+    };
+    let name = charts.kind.name();
+    out.push_str("<g class=\"ln\">");
+    if solid.len() > 1 {
+        let _ = write!(out, "<path class=\"k-{name}\" d=\"{}\"/>", line(solid));
     }
-    let _ = write!(
-        out,
-        "<g class=\"ln\"><path class=\"k-{}\" d=\"{d}\"/></g></svg><output></output>",
-        charts.kind.name()
-    );
+    if rest.len() > 1 {
+        let d = line(rest);
+        let _ = write!(out, "<path class=\"k-{name} beyond\" d=\"{d}\"/>");
+    }
+    out.push_str("</g></svg><output></output>");
     let points: Vec<String> = curve
         .iter()
         .map(|(percent, ns)| format!("[{},{ns}]", (percent * 1e6).round() / 1e6))

@@ -13,6 +13,10 @@ use super::svg;
 /// Steps of colour.
 const LEVELS: f64 = 8.0;
 
+/// Width of a letter and height of a line of labels.
+const LETTER: f64 = 6.2;
+const LINE: f64 = 13.0;
+
 /// A chart as a `<figure>`.
 pub(crate) fn plot(plot: &Plot) -> String {
     let mut out = format!(
@@ -28,8 +32,9 @@ pub(crate) fn plot(plot: &Plot) -> String {
         plot.x_title,
         &plot.y_title,
     ));
+    let mut labels = Vec::new();
     for guide in &plot.guides {
-        push_guide(&mut out, guide, plot);
+        push_guide(&mut out, guide, plot, &mut labels);
     }
     for series in &plot.series {
         push_series(&mut out, series, plot);
@@ -74,7 +79,19 @@ fn push_legend(out: &mut String, plot: &Plot) {
     out.push_str("</div>");
 }
 
-fn push_guide(out: &mut String, guide: &Guide, plot: &Plot) {
+/// A label that stands: its line, from where, to where.
+type Label = (usize, f64, f64);
+
+/// The first line of text at the top on which a label covers no other.
+fn free_line(labels: &[Label], from: f64, to: f64) -> usize {
+    let is_free = |line: &usize| {
+        let mut same = labels.iter().filter(|label| label.0 == *line);
+        same.all(|label| to <= label.1 || label.2 <= from)
+    };
+    (0..=labels.len()).find(is_free).unwrap_or(0)
+}
+
+fn push_guide(out: &mut String, guide: &Guide, plot: &Plot, labels: &mut Vec<Label>) {
     let at = |(x, y): (f64, f64)| (svg::x(&plot.x, x), svg::y(&plot.y, y));
     let (from, to) = (at(guide.from), at(guide.to));
     let class = if guide.strong { "mk" } else { "gd" };
@@ -88,10 +105,19 @@ fn push_guide(out: &mut String, guide: &Guide, plot: &Plot) {
     );
     if !guide.label.is_empty() {
         let upright = guide.from.0 == guide.to.0;
-        let (x, y, anchor) = match upright {
-            true if to.0 < svg::RIGHT - 60.0 => (to.0 + 3.0, svg::TOP + 10.0, "start"),
-            true => (to.0 - 3.0, svg::TOP + 10.0, "end"),
-            false => (to.0 - 3.0, to.1 - 4.0, "end"),
+        let width = guide.label.chars().count() as f64 * LETTER + 6.0;
+        let (x, anchor) = match upright && to.0 + width < svg::RIGHT {
+            true => (to.0 + 3.0, "start"),
+            false => (to.0 - 3.0, "end"),
+        };
+        let y = match upright {
+            true => {
+                let from = if anchor == "start" { x } else { x - width };
+                let line = free_line(labels, from, from + width);
+                labels.push((line, from, from + width));
+                svg::TOP + 10.0 + line as f64 * LINE
+            }
+            false => to.1 - 4.0,
         };
         let _ = write!(
             out,
@@ -304,7 +330,7 @@ fn push_contour(out: &mut String, map: &LatencyMap, xs: &Axis, ys: &Axis) {
 }
 
 /// Text inside SVG.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in crate::table::clean(text).chars() {
         match c {
@@ -316,4 +342,18 @@ fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_at_one_place_stand_below_one_another() {
+        let first = [(0, 100.0, 140.0)];
+        assert_eq!(free_line(&first, 130.0, 170.0), 1);
+        assert_eq!(free_line(&first, 140.0, 170.0), 0);
+        let both = [(0, 100.0, 140.0), (1, 130.0, 170.0)];
+        assert_eq!(free_line(&both, 135.0, 150.0), 2);
+    }
 }

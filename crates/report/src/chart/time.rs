@@ -13,10 +13,12 @@ pub(super) struct TimeChart {
     pub(super) quantity: Quantity,
     pub(super) log: bool,
     pub(super) series: Vec<Series>,
-    /// The axis reaches at least this far, so that charts can be compared.
+    /// The axis reaches at least this far.
     pub(super) at_least: f64,
     /// Mark the buckets in which operations failed.
     pub(super) show_errors: bool,
+    /// Beside the legend: what is not drawn, and why.
+    pub(super) remark: String,
 }
 
 /// Ticks on a time axis.
@@ -25,18 +27,15 @@ pub(super) const TIME_TICKS: usize = 7;
 /// Lines of more buckets than this are drawn thinner.
 const DENSE: usize = 240;
 
+/// Ends a linear axis of shares at 100 %, with the headroom that it adds.
+const FULL_SHARE: f64 = 0.98;
+
 /// The words below every time axis.
 pub(super) fn time_title(xs: &Axis) -> String {
     format!("time since start of load ({})", xs.unit)
 }
 
 impl TimeChart {
-    /// The largest value of all lines.
-    pub(super) fn max(&self) -> f64 {
-        let highs = self.series.iter().filter_map(Series::max);
-        highs.fold(0.0, f64::max)
-    }
-
     /// The chart as a `<figure>`; nothing when no series has a value.
     pub(super) fn render(&self, line: &Timeline<'_>) -> Option<String> {
         let series: Vec<&Series> = self.series.iter().filter(|s| s.has_values()).collect();
@@ -51,7 +50,10 @@ impl TimeChart {
         let ys = if self.log {
             Axis::log(self.quantity, min.unwrap_or(max), max)
         } else {
-            Axis::linear(self.quantity, max.max(self.at_least), 4)
+            let max = max.max(self.at_least);
+            // Of all there is no more than all: no headroom above 100 %.
+            let whole = self.quantity == Quantity::Share && max <= 1.0;
+            Axis::linear(self.quantity, if whole { FULL_SHARE } else { max }, 4)
         };
         let xs = axis::time(line.edges_s[0], *line.edges_s.last()?, TIME_TICKS);
         let label = format!("{}, {} over time", self.title, ys.unit);
@@ -61,7 +63,7 @@ impl TimeChart {
             "<figure class=\"chart time\"><figcaption>{}</figcaption>",
             self.title
         );
-        push_legend(&mut out, &series);
+        push_legend(&mut out, &series, &self.remark);
         out.push_str(&svg::open(&label, &xs, &ys, &time_title(&xs), ys.unit));
         push_warmup(&mut out, line, &xs);
         let dense = if line.len() > DENSE { " dense" } else { "" };
@@ -138,7 +140,7 @@ pub(super) fn push_time(out: &mut String, line: &Timeline<'_>) {
     }
 }
 
-fn push_legend(out: &mut String, series: &[&Series]) {
+fn push_legend(out: &mut String, series: &[&Series], remark: &str) {
     out.push_str("<div class=\"keys\">");
     for s in series {
         let _ = write!(
@@ -148,6 +150,9 @@ fn push_legend(out: &mut String, series: &[&Series]) {
              {}</button>",
             s.class, s.name
         );
+    }
+    if !remark.is_empty() {
+        let _ = write!(out, "<span>{remark}</span>");
     }
     out.push_str("</div>");
 }

@@ -9,6 +9,9 @@ use super::time::TimeChart;
 use super::{distribution, heat, levels};
 use crate::summary;
 
+/// Up to blocks of this size a chart of IOPS comes first.
+const SMALL_BLOCK: u64 = 64 << 10;
+
 /// How much a drawing may hold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drawing {
@@ -40,16 +43,23 @@ fn whole(trial: &JudgedTrial, line: &Timeline<'_>) -> Vec<String> {
     if line.len() == 0 {
         return Vec::new();
     }
-    let mut workload = throughput(trial, line);
-    let mut below = device(line);
-    // One scale for both: what a cache kept from the devices is then seen,
-    // not just read.
-    if workload.quantity == below.quantity {
-        workload.at_least = below.max();
-        below.at_least = workload.max();
+    // An axis of its own for each: beside a fast device a slow workload would be
+    // a flat line. The crosshair of all charts is the same second.
+    let mut charts = Vec::new();
+    if has_small_blocks(trial) {
+        charts.push(rate(line));
     }
-    let charts = [workload, below, cpu(line)];
+    charts.extend([throughput(trial, line), device(line), cpu(line)]);
     charts.iter().filter_map(|c| c.render(line)).collect()
+}
+
+/// Whether people think of the trial in operations rather than bytes.
+fn has_small_blocks(trial: &JudgedTrial) -> bool {
+    let moving = trial.summary.ops.iter().filter(|op| op.bytes > 0);
+    let (bytes, ops) = moving.fold((0, 0), |(bytes, ops): (u64, u64), op| {
+        (bytes.saturating_add(op.bytes), ops.saturating_add(op.ops))
+    });
+    ops > 0 && bytes / ops <= SMALL_BLOCK
 }
 
 fn of_kind(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> Vec<String> {
@@ -78,6 +88,7 @@ fn of_kind(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> Vec<String
     out.extend(distribution::percentile_curve(
         &format!("{name} {word} by percentile"),
         charts,
+        op.map(summary::first_latency),
     ));
     out
 }
@@ -137,12 +148,7 @@ fn throughput(trial: &JudgedTrial, line: &Timeline<'_>) -> TimeChart {
     };
     let kinds: Vec<OpKind> = OpKind::ALL.into_iter().filter(moves).collect();
     if kinds.is_empty() {
-        let series = OpKind::ALL.map(|kind| {
-            line.series(kind.name(), class_of(kind), |i| {
-                per_second(op_of(i, kind)?.ops, i)
-            })
-        });
-        return chart("Operations", Quantity::OpsPerSecond, series.to_vec(), true);
+        return rate(line);
     }
     let series = kinds
         .into_iter()
@@ -155,6 +161,16 @@ fn throughput(trial: &JudgedTrial, line: &Timeline<'_>) -> TimeChart {
     chart("Throughput", Quantity::BytesPerSecond, series, true)
 }
 
+/// Operations per second of every kind.
+fn rate(line: &Timeline<'_>) -> TimeChart {
+    let series = OpKind::ALL.map(|kind| {
+        line.series(kind.name(), class_of(kind), |i| {
+            per_second(op_of(i, kind)?.ops, i)
+        })
+    });
+    chart("Operations", Quantity::OpsPerSecond, series.to_vec(), true)
+}
+
 fn chart(title: &str, quantity: Quantity, series: Vec<Series>, show_errors: bool) -> TimeChart {
     TimeChart {
         title: title.to_owned(),
@@ -163,6 +179,7 @@ fn chart(title: &str, quantity: Quantity, series: Vec<Series>, show_errors: bool
         at_least: 0.0,
         series,
         show_errors,
+        remark: String::new(),
     }
 }
 
@@ -186,16 +203,26 @@ fn device(line: &Timeline<'_>) -> TimeChart {
 
 fn percentiles(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> TimeChart {
     type Pick = fn(&IntervalOp) -> Option<u64>;
-    let picks: [(&str, &str, Pick); 5] = [
-        ("max", "p-max", |op| op.max_ns),
-        ("p99.9", "p-999", |op| op.p999_ns),
-        ("p99", "p-99", |op| op.p99_ns),
-        ("p90", "p-90", |op| op.p90_ns),
-        ("p50", "p-50", |op| op.p50_ns),
+    let picks: [(&str, &str, Option<f64>, Pick); 5] = [
+        ("max", "p-max", None, |op| op.max_ns),
+        ("p99.9", "p-999", Some(99.9), |op| op.p999_ns),
+        ("p99", "p-99", Some(99.0), |op| op.p99_ns),
+        ("p90", "p-90", Some(90.0), |op| op.p90_ns),
+        ("p50", "p-50", Some(50.0), |op| op.p50_ns),
     ];
-    let series = picks.map(|(name, class, pick)| {
+    // What the table refuses from the whole trial, no single second can support.
+    let op = trial.summary.ops.iter().find(|op| op.kind == kind);
+    let is_refused = |percent: Option<f64>| {
+        let latency = op.map(summary::first_latency);
+        latency
+            .zip(percent)
+            .is_some_and(|(latency, percent)| latency.percentile(percent).value.is_none())
+    };
+    let (refused, drawn): (Vec<_>, Vec<_>) = picks.into_iter().partition(|pick| is_refused(pick.2));
+    let series = drawn.into_iter().map(|(name, class, _, pick)| {
         line.series(name, class, |i| pick(op_of(i, kind)?).map(|ns| ns as f64))
     });
+    let refused: Vec<&str> = refused.into_iter().map(|pick| pick.0).collect();
     TimeChart {
         title: format!(
             "{} {} in each second",
@@ -205,8 +232,12 @@ fn percentiles(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> TimeCh
         quantity: Quantity::Latency,
         log: true,
         at_least: 0.0,
-        series: series.to_vec(),
+        series: series.collect(),
         show_errors: false,
+        remark: match refused.is_empty() {
+            true => String::new(),
+            false => format!("{} left out: too few operations", refused.join(", ")),
+        },
     }
 }
 
@@ -218,5 +249,9 @@ fn cpu(line: &Timeline<'_>) -> TimeChart {
             Some(per_second(i.worker_cpu_ns, i)? / 1e9)
         }),
     ];
-    chart("CPU of host and generator", Quantity::Share, series, false)
+    TimeChart {
+        // A quiet CPU is a low line, not a full axis.
+        at_least: 1.0,
+        ..chart("CPU of host and generator", Quantity::Share, series, false)
+    }
 }

@@ -26,6 +26,8 @@ struct Graph<'a> {
 #[derive(Template)]
 #[template(path = "diagnosis.html")]
 struct DiagnosisPage<'a> {
+    style: &'static str,
+    version: &'static str,
     diagnosis: &'a Diagnosis,
     word: &'static str,
     meaning: &'static str,
@@ -60,6 +62,8 @@ pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
         }
     });
     let page = DiagnosisPage {
+        style: include_str!("../../assets/report.css"),
+        version: env!("CARGO_PKG_VERSION"),
         word: word(diagnosis.answer),
         meaning: meaning(diagnosis),
         recorded: recorded(diagnosis),

@@ -5,7 +5,7 @@ use fathom_model::comparison::{
 };
 use fathom_model::figure::Throughput;
 
-use super::view::{FindingLine, finding_line};
+use super::checks::Checks;
 use crate::chart::pairs;
 use crate::comparison as words;
 
@@ -24,7 +24,7 @@ pub(super) struct ComparisonView<'a> {
     pub(super) charts: Vec<(String, Vec<String>)>,
     pub(super) undeclared: &'a [Difference],
     pub(super) declared: &'a [Difference],
-    pub(super) findings: Vec<FindingLine<'a>>,
+    pub(super) checks: Checks<'a>,
 }
 
 /// One figure of one row.
@@ -69,7 +69,7 @@ impl<'a> ComparisonView<'a> {
             charts: charts(comparison),
             undeclared: &comparison.undeclared,
             declared: &comparison.declared,
-            findings: comparison.findings.iter().map(finding_line).collect(),
+            checks: Checks::of(&comparison.findings),
         }
     }
 }
@@ -89,7 +89,7 @@ fn lines(comparison: &Comparison) -> Vec<FigureLine<'_>> {
             let value = |side| words::side_value(side, Throughput::Binary);
             let units = metric.ratio.n_effective;
             lines.push(FigureLine {
-                row: if i == 0 { &row.label } else { "" },
+                row: &row.label,
                 name: words::metric_name(metric),
                 decides: i == 0,
                 a: value(&metric.a),

@@ -6,10 +6,13 @@ use fathom_model::verdict::{FindingStatus, Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
 use super::cell::{Badge, NumberCell};
+use super::checks::Checks;
 use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
+use super::key_figures::{self, KeyFigure};
 use super::rows::{self, ResultLine};
 use super::standard::StandardSection;
+use super::{headline, overview};
 use crate::chart::{self, Drawing};
 use crate::fleet::{self, FleetView};
 use crate::steady::{self, RungLine};
@@ -41,6 +44,10 @@ pub(super) struct Page<'a> {
     ended: Option<String>,
     failures: Option<String>,
     unfinished: Vec<Unfinished>,
+    figures: Vec<KeyFigure>,
+    sentence: String,
+    next: Option<String>,
+    overview: Vec<String>,
     badge: Badge,
     affected: Option<String>,
     passed: usize,
@@ -61,7 +68,7 @@ pub(super) struct Page<'a> {
     iterations: bool,
     trials: Vec<TrialView<'a>>,
     trials_undrawn: usize,
-    findings: Vec<FindingLine<'a>>,
+    judged: Checks<'a>,
     host: Vec<(String, String)>,
     target_facts: Vec<TargetView>,
     command: String,
@@ -101,16 +108,6 @@ pub(super) struct TrialView<'a> {
     ladder: Vec<RungLine>,
 }
 
-/// One check.
-pub(super) struct FindingLine<'a> {
-    pub(super) finding: &'a Finding,
-    pub(super) status: &'static str,
-    pub(super) class: &'static str,
-    pub(super) sign: &'static str,
-    pub(super) measured: String,
-    pub(super) threshold: String,
-}
-
 impl<'a> Page<'a> {
     /// Fills the page.
     pub(super) fn of(run: &'a JudgedRun) -> Page<'a> {
@@ -132,6 +129,10 @@ impl<'a> Page<'a> {
             affected: affected::rows(run),
             passed: names::tally(findings, FindingStatus::Pass),
             not_measured: names::tally(findings, FindingStatus::NotMeasured),
+            figures: key_figures::of(run),
+            sentence: headline::sentence(run),
+            next: headline::next_step(run, &names::objections(findings)),
+            overview: overview::charts(run),
             objections: names::objections(findings),
             limiter: names::limiter(run.verdict.limiter),
             limiter_lines: limits::limiter_lines(run),
@@ -149,7 +150,7 @@ impl<'a> Page<'a> {
             targets: targets.join(", "),
             trials,
             trials_undrawn,
-            findings: findings.iter().map(finding_line).collect(),
+            judged: Checks::of(findings),
             host: host_facts(run),
             target_facts: facts::fingerprints(run)
                 .into_iter()
@@ -314,26 +315,4 @@ fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
     }
     out.push(("Seed", trial.seed.to_string()));
     out
-}
-
-pub(super) fn finding_line(finding: &Finding) -> FindingLine<'_> {
-    let (class, sign) = match finding.status {
-        FindingStatus::Pass => ("good", "✓"),
-        FindingStatus::NotMeasured => ("none", "○"),
-        FindingStatus::Info => ("none", "•"),
-        FindingStatus::Caveat => ("warn", "▲"),
-        FindingStatus::Invalid => ("bad", "✕"),
-    };
-    let number = |v: Option<f64>| {
-        v.filter(|v| v.is_finite())
-            .map_or("–".to_owned(), figure::digits)
-    };
-    FindingLine {
-        finding,
-        status: names::status(finding.status),
-        class,
-        sign,
-        measured: number(finding.measured),
-        threshold: number(finding.threshold),
-    }
 }

@@ -42,6 +42,7 @@ struct MachineCell {
 #[derive(Template)]
 #[template(path = "machine.html")]
 struct MachinePage<'a> {
+    style: &'static str,
     host: &'a str,
     span: String,
     rows: Vec<MachineRow<'a>>,
@@ -88,6 +89,7 @@ pub fn html(found: &MachineUse) -> crate::Result<String> {
         .fold(BOX.0, f64::max);
     let bottom = parts.iter().map(|part| part.y + BOX.1).fold(0.0, f64::max);
     let page = MachinePage {
+        style: include_str!("../../assets/report.css"),
         host: &found.host,
         span: unit::span((found.seconds * 1e9) as u64),
         rows: rows.collect(),

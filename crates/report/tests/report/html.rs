@@ -24,11 +24,14 @@ fn the_three_questions_come_first_and_apart() {
     let page = render(&synthetic::quick_caveats()).unwrap();
     let order = [
         "<h1>",
+        "class=\"key-figure\"",
+        "class=\"meaning\"",
         "Validity: is it true?",
         "trusted with caveats",
         "Limiter: what set it?",
         "Fitness: is it good enough?",
         "no target was set",
+        ">Overview<",
         ">Results<",
         "DURABLE 4K",
         ">Trials<",
@@ -80,9 +83,9 @@ fn names_cannot_move_what_stands_around_them() {
 fn every_chart_names_itself_its_axes_and_its_data() {
     let page = render(&synthetic::open_loop_lag()).unwrap();
     let charts: Vec<&str> = page.split("<figure class=\"chart ").skip(1).collect();
-    // Throughput twice, CPU, and for reads and for writes: percentiles, heat
+    // Operations, throughput twice, CPU, and for reads and for writes: percentiles, heat
     // map, distribution, curve.
-    assert_eq!(charts.len(), 3 + 2 * 4);
+    assert_eq!(charts.len(), 4 + 2 * 4);
     for chart in charts {
         let chart = chart.split("</figure>").next().unwrap();
         assert!(chart.contains("role=\"img\" aria-label=\""));

@@ -1,0 +1,82 @@
+//! What a run means in one sentence, and what to do next.
+
+use fathom_model::verdict::FindingStatus;
+use fathom_model::{Estimate, Finding, JudgedRun, Limiter, Validity};
+
+use crate::comparison as words;
+use crate::{names, summary};
+
+/// What the run says: the answer of its study, or else what its verdict means.
+pub(super) fn sentence(run: &JudgedRun) -> String {
+    if let Some(comparison) = &run.comparison {
+        return sentence_of(&words::headline(comparison));
+    }
+    let said = run.view.as_ref();
+    let said = said.and_then(|view| view.answers.first().or_else(|| view.sentences.first()));
+    match said {
+        Some(answer) => sentence_of(answer),
+        None => by_verdict(run),
+    }
+}
+
+fn by_verdict(run: &JudgedRun) -> String {
+    let limiter = match run.verdict.limiter {
+        Limiter::Unknown => "what set them is not determined".to_owned(),
+        limiter => format!("what set them: {}", names::limiter(limiter)),
+    };
+    let stand = match run.verdict.validity {
+        Validity::Trusted => "The figures hold",
+        Validity::Caveats => "The figures hold with care",
+        Validity::NotDetermined => "Too few checks could run to say whether the figures hold",
+        Validity::NotTrusted => "The figures do not hold",
+    };
+    format!("{stand}; {limiter}.")
+}
+
+/// The next step: the remedy of the worst objection, else what would give the
+/// figures that are missing.
+pub(super) fn next_step(run: &JudgedRun, objections: &[&Finding]) -> Option<String> {
+    let remedy = objections
+        .iter()
+        .find(|finding| finding.status >= FindingStatus::Caveat && !finding.remedy.is_empty());
+    if let Some(finding) = remedy {
+        return Some(finding.remedy.clone());
+    }
+    let longer = run.rows.iter().flat_map(|row| &row.ops).flat_map(|op| {
+        let latency = summary::first_latency(op);
+        let estimates = [&op.ops_per_second, &op.bytes_per_second]
+            .map(Estimate::clone)
+            .into_iter()
+            .chain([latency.percentile(99.0)]);
+        estimates
+            .filter_map(|estimate| estimate.run_longer_ns)
+            .collect::<Vec<_>>()
+    });
+    let longer = longer.max()?;
+    let longer = fathom_model::figure::longer(longer);
+    Some(format!(
+        "Measure {longer} longer per trial: then every rate and p99 has its interval."
+    ))
+}
+
+/// With a capital and a full stop.
+fn sentence_of(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let text: String = first.chain(letters).collect();
+    match text.ends_with(['.', '!', '?']) {
+        true => text,
+        false => format!("{text}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_becomes_a_sentence() {
+        assert_eq!(sentence_of("the knee is at 8"), "The knee is at 8.");
+        assert_eq!(sentence_of("B is faster."), "B is faster.");
+    }
+}

@@ -1,0 +1,258 @@
+//! The strip of figures at the head of a page: the few numbers that a reader
+//! came for, each with its unit and its interval.
+//!
+//! Which rows give them follows from what the workloads do, not from the study
+//! that ran them. Nothing is computed here: every figure is that of a row.
+
+use fathom_model::comparison::Comparison;
+use fathom_model::figure::{Figure, Throughput};
+use fathom_model::judged::{OpSummary, ResultRow};
+use fathom_model::schedule::TrialRole;
+use fathom_model::{Estimate, JudgedRun, OpKind};
+
+use crate::comparison as words;
+use crate::{facts, summary};
+
+/// Figures in the strip; more would not be a strip.
+const MOST: usize = 6;
+/// Above blocks of this size people think in throughput, below in IOPS.
+const SMALL_BLOCK: f64 = (64 << 10) as f64;
+
+/// One figure.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KeyFigure {
+    /// What it is: `Random read`.
+    pub(super) name: String,
+    /// Where it is from: the row, or nothing where there is one.
+    pub(super) row: String,
+    pub(super) number: String,
+    pub(super) unit: String,
+    /// The interval in words, or why there is none.
+    pub(super) interval: String,
+    /// What a reader learns on demand.
+    pub(super) hint: String,
+    pub(super) bar: Option<IntervalBar>,
+}
+
+/// Percentages of the bar's width; it starts at zero.
+#[derive(Debug, Clone)]
+pub(super) struct IntervalBar {
+    pub(super) value: String,
+    pub(super) low: String,
+    pub(super) width: String,
+}
+
+/// The figures of a run, the most important first.
+pub(super) fn of(run: &JudgedRun) -> Vec<KeyFigure> {
+    if let Some(comparison) = &run.comparison {
+        return of_comparison(comparison);
+    }
+    let rows: Vec<&ResultRow> = run
+        .rows
+        .iter()
+        .filter(|row| row.role == TrialRole::Measure && !row.ops.is_empty())
+        .collect();
+    let mut figures = match rows.as_slice() {
+        [row] => of_row(row),
+        rows => {
+            let best = best_of(run, rows);
+            if best.len() > 1 {
+                best
+            } else {
+                let each = rows.iter().filter_map(|row| {
+                    let op = main_op(row)?;
+                    Some(rate(op, title(op.kind.name()), row_name(run, row)))
+                });
+                each.collect()
+            }
+        }
+    };
+    figures.truncate(MOST);
+    figures
+}
+
+/// The one row: how much, how often, how long.
+fn of_row(row: &ResultRow) -> Vec<KeyFigure> {
+    let ops: Vec<&OpSummary> = row.ops.iter().filter(|op| op.kind.is_data()).collect();
+    let mut figures = Vec::new();
+    for op in &ops {
+        let kind = title(op.kind.name());
+        let estimate = &op.ops_per_second;
+        if op.kind.moves_bytes() {
+            let name = format!("{kind} throughput");
+            figures.push(figure(&op.bytes_per_second, name, ""));
+        }
+        figures.push(figure(estimate, format!("{kind} rate"), rate_unit(op.kind)));
+        let latency = summary::first_latency(op);
+        let percents: &[f64] = if ops.len() > 1 {
+            &[99.0]
+        } else {
+            &[50.0, 99.0]
+        };
+        for percent in percents {
+            let name = format!("{kind} {}", summary::percentile_name(*percent));
+            figures.push(figure(&latency.percentile(*percent), name, ""));
+        }
+    }
+    let commit = row.ops.iter().find(|op| op.kind == OpKind::Commit);
+    if let Some(op) = commit {
+        // A commit is what the user waits for; its rate comes before the blocks'.
+        figures.insert(0, rate(op, "Durable commits".to_owned(), String::new()));
+        let p99 = summary::first_latency(op).percentile(99.0);
+        figures.insert(1, figure(&p99, "Commit p99".to_owned(), ""));
+    }
+    figures
+}
+
+/// Of several rows the best of each kind of workload.
+fn best_of(run: &JudgedRun, rows: &[&ResultRow]) -> Vec<KeyFigure> {
+    let best = |name: &str, random: bool, kind: OpKind, alone: bool| {
+        let found = rows.iter().filter_map(|row| {
+            let workload = &facts::first_trial(run, row)?.workload;
+            let in_flight = u64::from(workload.workers) * u64::from(workload.queue_depth);
+            let fits = workload.pattern.is_random() == random && (!alone || in_flight == 1);
+            let op = row.ops.iter().find(|op| op.kind == kind)?;
+            let commits = row.ops.iter().any(|op| op.kind == OpKind::Commit);
+            let fits = fits && !(commits && kind != OpKind::Commit);
+            let value = if random {
+                op.ops_per_second.value
+            } else {
+                op.bytes_per_second.value
+            };
+            fits.then_some((value?, *row, op))
+        });
+        let (_, row, op) = found.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some((row.row, rate(op, name.to_owned(), row_name(run, row))))
+    };
+    let commits = rows.iter().find_map(|row| {
+        let op = row.ops.iter().find(|op| op.kind == OpKind::Commit)?;
+        let figure = rate(op, "Durable commits".to_owned(), row_name(run, row));
+        Some((row.row, figure))
+    });
+    let found = [
+        best("Sequential read", false, OpKind::Read, false),
+        best("Sequential write", false, OpKind::Write, false),
+        best("Random read", true, OpKind::Read, false),
+        best("Random write", true, OpKind::Write, false),
+        best("Random read, one at a time", true, OpKind::Read, true),
+        commits,
+    ];
+    let mut seen = Vec::new();
+    let mut figures = Vec::new();
+    for (row, figure) in found.into_iter().flatten() {
+        if !seen.contains(&(row, figure.number.clone())) {
+            seen.push((row, figure.number.clone()));
+            figures.push(figure);
+        }
+    }
+    figures
+}
+
+/// Both sides and the difference; of several rows the differences.
+fn of_comparison(comparison: &Comparison) -> Vec<KeyFigure> {
+    let change = |name: String, metric: &fathom_model::comparison::ComparedMetric| KeyFigure {
+        name,
+        row: "B against A".to_owned(),
+        number: words::change_text(&metric.ratio),
+        interval: format!("95 %: {}", words::interval_text(&metric.ratio)),
+        hint: words::outcome_word(metric.outcome, metric.metric).to_owned(),
+        ..KeyFigure::default()
+    };
+    let mut figures = Vec::new();
+    if let [row] = comparison.rows.as_slice() {
+        if let Some(first) = row.metrics.first() {
+            let name = words::metric_name(first);
+            figures.push(figure(&first.a, format!("A: {name}"), ""));
+            figures.push(figure(&first.b, format!("B: {name}"), ""));
+        }
+        let changes = row.metrics.iter();
+        figures.extend(changes.map(|metric| change(title(&words::metric_name(metric)), metric)));
+    } else {
+        let firsts = comparison.rows.iter().filter_map(|row| {
+            let metric = row.metrics.first()?;
+            Some(change(row.label.clone(), metric))
+        });
+        figures.extend(firsts);
+    }
+    figures.truncate(MOST);
+    figures
+}
+
+/// The operation of a row that says most: its commits, or what it did most.
+fn main_op(row: &ResultRow) -> Option<&OpSummary> {
+    let commit = row.ops.iter().find(|op| op.kind == OpKind::Commit);
+    let data = row.ops.iter().filter(|op| op.kind.is_data());
+    commit.or_else(|| data.max_by_key(|op| op.ops))
+}
+
+/// The rate of an operation in the unit in which people think of it.
+fn rate(op: &OpSummary, name: String, row: String) -> KeyFigure {
+    let mean = op.bytes as f64 / op.ops.max(1) as f64;
+    let large = op.kind.moves_bytes() && mean > SMALL_BLOCK;
+    let shown = match large {
+        true => figure(&op.bytes_per_second, name, ""),
+        false => figure(&op.ops_per_second, name, rate_unit(op.kind)),
+    };
+    KeyFigure { row, ..shown }
+}
+
+fn rate_unit(kind: OpKind) -> &'static str {
+    match kind {
+        OpKind::Read | OpKind::Write | OpKind::Trim => "IOPS",
+        OpKind::Commit => "commits/s",
+        _ => "ops/s",
+    }
+}
+
+/// An estimate as it stands in the strip; `unit` where its own is none.
+fn figure(estimate: &Estimate, name: String, unit: &'static str) -> KeyFigure {
+    let figure = Figure::of(estimate, Throughput::Binary);
+    let (own, interval) = match &figure {
+        Figure::Known {
+            unit,
+            interval: Some((low, high)),
+            ..
+        } => (*unit, format!("95 %: {low} to {high}")),
+        Figure::Known { unit, .. } => (*unit, "no interval".to_owned()),
+        Figure::Missing { .. } => ("", "too few data".to_owned()),
+    };
+    let unit = match (figure.is_missing(), own) {
+        (true, _) => "",
+        (false, "") => unit,
+        (false, own) => own,
+    };
+    KeyFigure {
+        name,
+        number: figure.number(),
+        unit: unit.to_owned(),
+        interval,
+        hint: figure.reason().unwrap_or_default().to_owned(),
+        bar: bar(estimate),
+        ..KeyFigure::default()
+    }
+}
+
+fn bar(estimate: &Estimate) -> Option<IntervalBar> {
+    let (value, low, high) = (estimate.value?, estimate.low?, estimate.high?);
+    let end = high.max(value);
+    let share = |v: f64| 100.0 * (v / end).clamp(0.0, 1.0);
+    (end > 0.0 && low.is_finite() && end.is_finite()).then(|| IntervalBar {
+        value: format!("{:.1}", share(value)),
+        low: format!("{:.1}", share(low)),
+        width: format!("{:.1}", (share(high) - share(low)).max(0.8)),
+    })
+}
+
+fn row_name(run: &JudgedRun, row: &ResultRow) -> String {
+    facts::first_trial(run, row)
+        .map_or_else(|| row.label.clone(), |trial| facts::trial_name(run, trial))
+}
+
+/// With a capital, and words instead of a name's underscores.
+pub(super) fn title(text: &str) -> String {
+    let text = text.replace('_', " ");
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}

@@ -1,0 +1,61 @@
+//! All rows of a run side by side: throughput and rate, each on its own axis.
+
+use fathom_model::judged::{OpSummary, ResultRow};
+use fathom_model::schedule::TrialRole;
+use fathom_model::{JudgedRun, OpKind};
+
+use crate::chart::bars::{self, Bar};
+use crate::facts;
+
+/// More rows than this are a table, not a picture.
+const MOST_ROWS: usize = 40;
+
+/// The charts; none where there is nothing to put side by side.
+pub(super) fn charts(run: &JudgedRun) -> Vec<String> {
+    let shown = |row: &&ResultRow| row.role == TrialRole::Measure;
+    let rows: Vec<&ResultRow> = run.rows.iter().filter(shown).collect();
+    if rows.len() < 2 || rows.len() > MOST_ROWS || run.comparison.is_some() {
+        return Vec::new();
+    }
+    let ops = rows.iter().flat_map(|row| {
+        let commits = row.ops.iter().any(|op| op.kind == OpKind::Commit);
+        let fits = move |op: &&OpSummary| match commits {
+            true => op.kind == OpKind::Commit,
+            false => op.kind.is_data(),
+        };
+        row.ops.iter().filter(fits).map(move |op| (*row, op))
+    });
+    let ops: Vec<(&ResultRow, &OpSummary)> = ops.collect();
+    let several =
+        |row: &ResultRow| ops.iter().filter(|(other, _)| other.row == row.row).count() > 1;
+    let bar = |row: &ResultRow, op: &OpSummary| {
+        let name = facts::first_trial(run, row);
+        let name = name.map_or(row.label.clone(), |trial| facts::trial_name(run, trial));
+        match several(row) {
+            true => format!("{name} {}", op.kind.name()),
+            false => name,
+        }
+    };
+    let class = |op: &OpSummary| format!("k-{}", op.kind.name());
+    let throughput = ops.iter().filter(|(_, op)| op.kind.moves_bytes());
+    let throughput: Vec<Bar<'_>> = throughput
+        .map(|(row, op)| Bar {
+            name: bar(row, op),
+            estimate: &op.bytes_per_second,
+            class: class(op),
+        })
+        .collect();
+    let rate = ops.iter().map(|(row, op)| Bar {
+        name: bar(row, op),
+        estimate: &op.ops_per_second,
+        class: class(op),
+    });
+    let rate: Vec<Bar<'_>> = rate.collect();
+    [
+        bars::render("Throughput", "bytes per second", &throughput),
+        bars::render("Operations per second", "IOPS", &rate),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

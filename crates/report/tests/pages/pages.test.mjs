@@ -1,0 +1,139 @@
+// Looks at the reports in a browser: what stands on the first screen, whether
+// anything overflows, the keyboard, accessibility, the dark theme and paper.
+// `scripts/page-tests` installs what it needs and runs it.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const fathom = process.env.FATHOM;
+const browserPath = process.env.CHROMIUM || "/usr/bin/chromium";
+const shots = process.env.SCREENSHOTS;
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const SIZES = [{ width: 1280, height: 900 }, { width: 390, height: 844 }];
+const REPORTS = {
+  quick: ["quick", "sim:ssd", "--seconds", "3"],
+  io: ["io", "sim:ssd", "--rw", "randread", "--bs", "4k", "--iodepth", "8", "--runtime", "60"],
+  ab: ["ab", "sim:ssd", "--vary", "iodepth=8,16", "--rw", "randread", "--bs", "4k", "--runtime", "10"],
+  curve: ["curve", "depth", "sim:ssd", "--rw", "randread", "--bs", "4k"],
+};
+
+const home = mkdtempSync(join(tmpdir(), "fathom-pages-"));
+const files = {};
+let context;
+
+before(async () => {
+  const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config") };
+  for (const [name, args] of Object.entries(REPORTS)) {
+    files[name] = join(home, `${name}.html`);
+    try {
+      execFileSync(fathom, [...args, "--html", files[name]], { env, cwd: home, stdio: "pipe" });
+    } catch (failure) {
+      // A verdict or a refused target has its own exit status; the page counts.
+      try { readFileSync(files[name]); } catch { throw new Error(`${name}: ${failure.stderr}`); }
+    }
+  }
+  context = await chromium.launchPersistentContext(join(home, "browser"), { executablePath: browserPath, headless: true, args: FLAGS });
+});
+
+after(async () => {
+  if (context) await context.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const open = async (name, size, scheme = "light") => {
+  const page = await context.newPage();
+  const outside = [];
+  page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) outside.push(request.url()); });
+  page.on("pageerror", (error) => outside.push(String(error)));
+  await page.setViewportSize(size);
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.goto(`file://${files[name]}`);
+  return { page, outside };
+};
+
+const bottom = (page, selector) => page.$eval(selector, (node) => node.getBoundingClientRect().bottom);
+
+for (const name of Object.keys(REPORTS)) {
+  for (const size of SIZES) {
+    test(`${name} at ${size.width}x${size.height}: the answer is on the first screen`, async () => {
+      const { page, outside } = await open(name, size);
+      const figures = await page.$$eval(".key-figure .number", (all) => all.map((node) => node.textContent.trim()));
+      assert.ok(figures.length >= 2, `figures: ${figures}`);
+      assert.ok(figures.some((text) => /\d/.test(text)), `figures: ${figures}`);
+      for (const part of ["h1", ".strip", ".meaning", ".verdict"]) {
+        const end = await bottom(page, part);
+        assert.ok(end <= size.height, `${part} ends at ${end} of ${size.height}`);
+      }
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= size.width, `the page is ${wide} wide`);
+      assert.deepEqual(outside, [], "requests and errors");
+      if (shots) {
+        await page.screenshot({ path: join(shots, `${name}-${size.width}.png`) });
+        await page.screenshot({ path: join(shots, `${name}-${size.width}-full.png`), fullPage: true });
+      }
+      await page.close();
+    });
+  }
+
+  test(`${name}: axe finds nothing, light and dark`, async () => {
+    for (const scheme of ["light", "dark"]) {
+      const { page } = await open(name, SIZES[0], scheme);
+      await page.evaluate(axeSource);
+      const found = await page.evaluate(() => globalThis.axe.run(document));
+      const said = found.violations.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(" | ")}`);
+      assert.deepEqual(said, [], scheme);
+      if (shots) await page.screenshot({ path: join(shots, `${name}-${scheme}.png`) });
+      await page.close();
+    }
+  });
+}
+
+test("dark follows the system", async () => {
+  const colour = async (scheme) => {
+    const { page } = await open("quick", SIZES[0], scheme);
+    const found = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await page.close();
+    return found;
+  };
+  assert.notEqual(await colour("light"), await colour("dark"));
+});
+
+test("keys reach the results, the verdict and the charts", async () => {
+  const { page } = await open("io", SIZES[0]);
+  const reached = [];
+  for (let i = 0; i < 60; i += 1) {
+    await page.keyboard.press("Tab");
+    reached.push(await page.evaluate(() => `${document.activeElement.tagName.toLowerCase()}.${document.activeElement.getAttribute("class") || ""}`));
+  }
+  assert.equal(reached[0], "a.skip");
+  assert.ok(reached.includes("summary."), reached.join(" "));
+  assert.ok(reached.includes("svg."), reached.join(" "));
+  const chart = page.locator("figure.time > svg").first();
+  await chart.focus();
+  await page.keyboard.press("ArrowRight");
+  const readOut = page.locator("figure.time output.on");
+  assert.equal(await readOut.count(), 1);
+  const before = await readOut.textContent();
+  await page.keyboard.press("+");
+  assert.ok(await page.locator("button.reset:visible").count() > 0, "a way back from the zoom");
+  for (let i = 0; i < 10; i += 1) await page.keyboard.press("ArrowRight");
+  assert.notEqual(await readOut.textContent(), before);
+  await page.keyboard.press("0");
+  assert.equal(await page.locator("button.reset:visible").count(), 0);
+  await page.close();
+});
+
+test("quick prints on at most three pages", async () => {
+  const { page } = await open("quick", SIZES[0]);
+  const paper = await page.pdf({ preferCSSPageSize: true, path: shots ? join(shots, "quick.pdf") : undefined });
+  const pages = paper.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g).length;
+  assert.ok(pages <= 3, `${pages} pages`);
+  await page.close();
+});
