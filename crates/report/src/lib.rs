@@ -42,6 +42,7 @@ mod limits;
 pub mod machine;
 mod moment;
 mod names;
+mod next_step;
 mod objects;
 mod sets;
 mod shape;

@@ -1,7 +1,6 @@
 //! What a run means in one sentence, and what to do next.
 
-use fathom_model::verdict::FindingStatus;
-use fathom_model::{Estimate, Finding, JudgedRun, Limiter, Validity};
+use fathom_model::{Estimate, JudgedRun, Limiter, Validity};
 
 use crate::comparison as words;
 use crate::{names, summary};
@@ -33,14 +32,10 @@ fn by_verdict(run: &JudgedRun) -> String {
     format!("{stand}; {limiter}.")
 }
 
-/// The next step: the remedy of the worst objection, else what would give the
-/// figures that are missing.
-pub(super) fn next_step(run: &JudgedRun, objections: &[&Finding]) -> Option<String> {
-    let remedy = objections
-        .iter()
-        .find(|finding| finding.status >= FindingStatus::Caveat && !finding.remedy.is_empty());
-    if let Some(finding) = remedy {
-        return Some(finding.remedy.clone());
+/// The next step, or else what would give the figures that are missing.
+pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
+    if let Some(step) = crate::next_step::of(run) {
+        return Some(step);
     }
     let longer = run.rows.iter().flat_map(|row| &row.ops).flat_map(|op| {
         let latency = summary::first_latency(op);

@@ -131,7 +131,7 @@ impl<'a> Page<'a> {
             not_measured: names::tally(findings, FindingStatus::NotMeasured),
             figures: key_figures::of(run),
             sentence: headline::sentence(run),
-            next: headline::next_step(run, &names::objections(findings)),
+            next: headline::next_step(run),
             overview: overview::charts(run),
             objections: names::objections(findings),
             limiter: names::limiter(run.verdict.limiter),

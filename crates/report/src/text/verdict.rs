@@ -4,7 +4,7 @@ use fathom_model::verdict::{FindingStatus, Fit};
 use fathom_model::{Finding, JudgedRun, RunState, Validity};
 
 use super::page::{Page, Tone};
-use crate::{affected, facts, limits, names};
+use crate::{affected, facts, limits, names, next_step};
 
 /// Findings against the number that are shown; the others with --verbose.
 const SHOWN: usize = 3;
@@ -21,7 +21,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
     if let Some(text) = limits::ceiling_line(run) {
         page.field("Headroom", &text);
     }
-    if let Some(text) = next_step(page, run) {
+    if let Some(text) = next_step::of(run).filter(|_| !page.verbose) {
         page.field("Next", &text);
     }
     match report {
@@ -103,19 +103,6 @@ fn checks_run(run: &JudgedRun) -> String {
         0 => format!("{passed} checks passed"),
         unmeasured => format!("{passed} checks passed, {unmeasured} could not run here"),
     }
-}
-
-/// What to do about the worst finding, or else what the study suggests.
-fn next_step(page: &Page, run: &JudgedRun) -> Option<String> {
-    let objections = names::objections(&run.verdict.findings);
-    let worst = objections.first().filter(|_| !page.verbose);
-    let remedy = worst.map(|finding| finding.remedy.clone());
-    // A result that is doubted for whatever reason needs no further measurements.
-    let is_trusted = run.verdict.validity == Validity::Trusted;
-    let suggested = || run.view.as_ref().filter(|_| is_trusted)?.next_step.clone();
-    remedy
-        .filter(|remedy| !remedy.is_empty())
-        .or_else(suggested)
 }
 
 /// A target that the user set; without one there is nothing to say.
