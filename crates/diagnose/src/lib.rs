@@ -31,6 +31,8 @@ mod silent_mounts;
 mod slow_operations;
 mod stack;
 mod stalled;
+mod standstills;
+mod stuck_tasks;
 mod unseen_stall;
 mod use_table;
 mod util_says;

@@ -79,6 +79,8 @@ pub struct Moment {
     pub nfs: Vec<NfsMoment>,
     /// Other mounts that need a server or another process.
     pub waited_mounts: Vec<WaitedMount>,
+    /// Processes that sleep in one call of the kernel, where no signal reaches them.
+    pub stuck: Vec<StuckTask>,
     /// CPU quotas of control groups.
     pub quotas: Vec<QuotaMoment>,
     /// Processes that did most.
@@ -320,6 +322,16 @@ pub struct WaitedMount {
     pub name: String,
     /// Requests or tasks that waited for its answer at the end of the interval.
     pub waiting: f64,
+}
+
+/// A process that sleeps in one call of the kernel and is not reached.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StuckTask {
+    /// Number, command and, where it may be known, the function in which it sleeps:
+    /// `7 cp in percpu_rwsem_wait`.
+    pub name: String,
+    /// How long it has slept.
+    pub seconds: f64,
 }
 
 /// The CPU quota of a control group in one interval.

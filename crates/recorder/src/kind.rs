@@ -286,6 +286,14 @@ fields! {
     }
 }
 
+fields! {
+    /// A process that sleeps in one call of the kernel where no signal reaches it: for
+    /// how long.
+    stuck {
+        Gauge SECONDS "seconds",
+    }
+}
+
 /// Kinds of things in a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -327,11 +335,13 @@ pub enum Kind {
     Mount,
     /// The CPU quota of a control group.
     Quota,
+    /// A process that sleeps and is not reached.
+    Stuck,
 }
 
 impl Kind {
     /// All kinds, in the order in which a moment holds them.
-    pub const ALL: [Kind; 19] = [
+    pub const ALL: [Kind; 20] = [
         Kind::Host,
         Kind::Cpu,
         Kind::Memory,
@@ -351,6 +361,7 @@ impl Kind {
         Kind::Bus,
         Kind::Mount,
         Kind::Quota,
+        Kind::Stuck,
     ];
 
     /// Its name in files and exports.
@@ -375,6 +386,7 @@ impl Kind {
             Kind::Bus => "bus",
             Kind::Mount => "mount",
             Kind::Quota => "quota",
+            Kind::Stuck => "stuck",
         }
     }
 
@@ -400,6 +412,7 @@ impl Kind {
             Kind::Bus => bus::FIELDS,
             Kind::Mount => mount::FIELDS,
             Kind::Quota => quota::FIELDS,
+            Kind::Stuck => stuck::FIELDS,
         }
     }
 

@@ -2,13 +2,13 @@
 
 use fathom_diagnose::recording::{
     BusiestCpu, CpuShares, DiskMoment, DoerMoment, LinkMoment, MemoryMoment, Moment, NfsMoment,
-    QuotaMoment, RecordedHost, WaitedMount,
+    QuotaMoment, RecordedHost, StuckTask, WaitedMount,
 };
 
 use crate::frame::{Frame, HostFacts};
 use crate::growth::{Change, Growth};
 use crate::kind::{
-    Kind, cpu, disk, group, host, link, memory, mount, nfs, pressure, process, quota, tcp,
+    Kind, cpu, disk, group, host, link, memory, mount, nfs, pressure, process, quota, stuck, tcp,
 };
 
 /// A moment of this length or shorter tells nothing.
@@ -80,6 +80,13 @@ fn add(moment: &mut Moment, change: &Change) {
                     name: name(),
                     waiting: count as f64,
                 }));
+        }
+        Kind::Stuck => {
+            let seconds = change.value(stuck::SECONDS);
+            moment.stuck.extend(seconds.map(|seconds| StuckTask {
+                name: change.name.to_string(),
+                seconds: seconds as f64,
+            }));
         }
         _ if change.seconds <= 0.0 => {}
         Kind::Quota => moment.quotas.extend(of_quota(change)),

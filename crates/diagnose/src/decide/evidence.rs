@@ -11,6 +11,8 @@ use crate::load;
 use crate::plateau;
 use crate::silent_mounts;
 use crate::slow_operations;
+use crate::standstills;
+use crate::stuck_tasks;
 use crate::unseen_stall;
 
 /// More devices are not named.
@@ -19,7 +21,8 @@ const MOST_NAMED: usize = 2;
 impl Facts<'_> {
     /// The decision, after what forbids good news.
     pub(super) fn weighed(&self) -> Decision {
-        if let Some(decision) = self.of_a_hang() {
+        let held = self.of_a_hang().or_else(|| self.of_standstills());
+        if let Some(decision) = held.or_else(|| self.of_stuck_tasks()) {
             return decision;
         }
         let (answer, limiter, mut evidence, mut settle) = self.decide();
@@ -54,6 +57,11 @@ impl Facts<'_> {
                 "whether the work that is slow touches it; the server or process behind it";
             return Some((line, advice.to_owned()));
         }
+        if let Some(stuck) = stuck_tasks::find(self.recording) {
+            let advice = "what these processes wait for: `cat /proc/PID/stack`, the kernel's log (blocked for \
+                          more than 120 seconds)";
+            return Some((stuck.line, advice.to_owned()));
+        }
         let advice = "the network mounts and tasks in state D: `fathom use`, `ps -eo \
                       pid,stat,wchan:32,cmd`; and a recording of all devices of the host";
         Some((unseen_stall::line(self.recording)?, advice.to_owned()))
@@ -76,6 +84,27 @@ impl Facts<'_> {
         }
         // Programs that take completions later wait in a way that is not counted.
         evidence.extend(self.waited_line().filter(|_| self.waits() == Some(true)));
+        Some((Answer::Yes, Shortage::HungDevice, evidence, vec![]))
+    }
+
+    /// A device that stands still again and again while work waits.
+    fn of_standstills(&self) -> Option<Decision> {
+        let line = standstills::line(self.recording).filter(|_| self.waits() != Some(false))?;
+        let mut evidence = vec![line];
+        evidence.extend(self.disk_line());
+        evidence.extend(self.waited_line());
+        Some((Answer::Yes, Shortage::HungDevice, evidence, vec![]))
+    }
+
+    /// Processes that wait for storage and are not reached any more, where no server is
+    /// silent.
+    fn of_stuck_tasks(&self) -> Option<Decision> {
+        if silent_mounts::lasting(self.recording, LASTING).is_some() {
+            return None;
+        }
+        let stuck = stuck_tasks::find(self.recording).filter(|stuck| stuck.is_storage)?;
+        let mut evidence = vec![stuck.line];
+        evidence.extend(self.disk_line());
         Some((Answer::Yes, Shortage::HungDevice, evidence, vec![]))
     }
 

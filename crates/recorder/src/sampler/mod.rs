@@ -20,6 +20,7 @@ mod processes;
 mod quotas;
 mod raid;
 mod smart;
+mod stuck_tasks;
 mod system;
 
 use fathom_observe::Sysroot;
@@ -63,6 +64,7 @@ pub struct Sampler {
     links: links::Links,
     processes: processes::Processes,
     cgroups: cgroups::Cgroups,
+    stuck_tasks: stuck_tasks::StuckTasks,
     quotas: quotas::Quotas,
     nfs: nfs::NfsMounts,
     filesystems: filesystems::Filesystems,
@@ -85,6 +87,7 @@ impl Sampler {
             links: links::Links::open(sys),
             processes: processes::Processes::open(sys),
             cgroups: cgroups::Cgroups::default(),
+            stuck_tasks: stuck_tasks::StuckTasks::default(),
             quotas: quotas::Quotas::default(),
             nfs: nfs::NfsMounts::default(),
             filesystems: filesystems::Filesystems::default(),
@@ -119,6 +122,7 @@ impl Sampler {
         self.links.read(&mut reading);
         self.processes.read(&mut reading);
         self.cgroups.read(&mut reading);
+        self.stuck_tasks.read(&mut reading);
         self.quotas.read(&mut reading);
         self.nfs.read(&mut reading);
         self.filesystems.read(&mut reading);

@@ -26,6 +26,9 @@ const SLEEPS: &[(&str, &[&str])] = &[
     ("ceph", &["ceph_"]),
     ("lustre", &["ptlrpc_", "cl_sync_io", "osc_", "mdc_"]),
 ];
+/// How functions begin in which a task sleeps that waits for a page of whatever file: one
+/// that reads ahead waits there for a mount as well.
+const PAGE_SLEEPS: &[&str] = &["folio_wait", "wait_on_page", "__lock_page", "__folio_lock"];
 /// Processes that are looked at in one frame; on larger hosts some in turn.
 const MOST_PROCESSES: usize = 512;
 /// Open files of a process that may tell on which of several mounts it waits.
@@ -104,7 +107,12 @@ impl MountWaiters {
                 .any(|name| sleeps_in.starts_with(name))
         };
         let mut possible = self.mounts.iter().filter(|mount| sleeps(mount.kind));
-        let first = possible.next()?;
+        let Some(first) = possible.next() else {
+            let for_a_page = PAGE_SLEEPS.iter().any(|name| sleeps_in.starts_with(name));
+            let mount = for_a_page.then(|| self.with_open_files(sys, pid))??;
+            let counted = mount.requests.as_ref().and_then(|path| sys.number(path));
+            return counted.is_none().then_some(mount);
+        };
         // A thread of the kernel stands for a device, which is counted itself.
         let stat = sys.text(format!("/proc/{pid}/stat"))?;
         let (counters, _) = parse_stat(&stat)?;
@@ -121,19 +129,24 @@ impl MountWaiters {
 
     /// The mount on which a process has files open, or works.
     fn on_which(&self, sys: &Sysroot, pid: u32) -> Option<&WaitedFor> {
+        let works_on = || self.behind(sys, &format!("/proc/{pid}/cwd"));
+        self.with_open_files(sys, pid).or_else(works_on)
+    }
+
+    /// The mount on which a process has files open.
+    fn with_open_files(&self, sys: &Sysroot, pid: u32) -> Option<&WaitedFor> {
         let folder = format!("/proc/{pid}/fd");
         let files = sys.names(&folder).into_iter().take(MOST_FILES);
-        let links = files.map(|name| format!("{folder}/{name}"));
-        let mut paths = links
-            .chain([format!("/proc/{pid}/cwd")])
-            .filter_map(|link| std::fs::read_link(sys.locate(link)).ok());
-        paths.find_map(|path| {
-            let above = self
-                .mounts
-                .iter()
-                .filter(|m| path.starts_with(&m.mount_point));
-            above.max_by_key(|mount| mount.mount_point.as_os_str().len())
-        })
+        let mut links = files.map(|name| format!("{folder}/{name}"));
+        links.find_map(|link| self.behind(sys, &link))
+    }
+
+    /// The mount on which a link leads.
+    fn behind(&self, sys: &Sysroot, link: &str) -> Option<&WaitedFor> {
+        let path = std::fs::read_link(sys.locate(link)).ok()?;
+        let mounts = self.mounts.iter();
+        let above = mounts.filter(|mount| path.starts_with(&mount.mount_point));
+        above.max_by_key(|mount| mount.mount_point.as_os_str().len())
     }
 }
 
@@ -234,6 +247,18 @@ mod tests {
             ("proc/8/wchan", "request_wait_answer"),
             ("proc/8/stat", OF_THE_KERNEL),
             ("proc/9/wchan", "poll_schedule_timeout"),
+            ("proc/9/stat", PROGRAM),
+        ];
+        let expected = [("/far".to_owned(), 0), ("/near".to_owned(), 1)];
+        assert_eq!(waiting(MOUNTS, &files), expected);
+    }
+
+    #[test]
+    fn a_program_that_waits_for_a_page_waits_for_the_mount_of_its_open_file() {
+        let files = [
+            ("proc/7/wchan", "folio_wait_bit_common"),
+            ("proc/7/stat", PROGRAM),
+            ("proc/9/wchan", "folio_wait_bit_common"),
             ("proc/9/stat", PROGRAM),
         ];
         let expected = [("/far".to_owned(), 0), ("/near".to_owned(), 1)];
