@@ -1,0 +1,18 @@
+//! What to do next: the last thing that a result says.
+
+use fathom_model::{JudgedRun, Validity};
+
+use crate::names;
+
+/// What to do about the worst finding, or else what the study suggests.
+pub(crate) fn of(run: &JudgedRun) -> Option<String> {
+    let objections = names::objections(&run.verdict.findings);
+    let with_remedy = objections.iter().find(|finding| !finding.remedy.is_empty());
+    if let Some(finding) = with_remedy {
+        return Some(finding.remedy.clone());
+    }
+    // A result that is doubted for whatever reason needs no further measurements.
+    let view = run.view.as_ref();
+    let view = view.filter(|_| run.verdict.validity == Validity::Trusted);
+    view.and_then(|view| view.next_step.clone())
+}
