@@ -16,5 +16,5 @@ pub use files::{admit, allow_overwriting, may_overwrite, write_file};
 pub use stack::with_enough_stack;
 pub use streams::{
     columns, complain, fail, has_complained_about, is_reader_gone, reader_is_gone, rewrite_line,
-    speak_as, write_names, write_stderr, write_stdout, write_styled_stderr,
+    speak_as, terminal_columns, write_names, write_stderr, write_stdout, write_styled_stderr,
 };

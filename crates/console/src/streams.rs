@@ -72,14 +72,20 @@ pub fn columns() -> usize {
     const LEAST: usize = 40;
     // Longer lines of prose are hard to read.
     const MOST: usize = 120;
-    if !stdout().is_terminal() {
-        return USUAL;
-    }
-    match rustix::termios::tcgetwinsize(stdout()) {
-        // A terminal that does not know its size says 0.
-        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col).clamp(LEAST, MOST),
-        _ => USUAL,
-    }
+    terminal_columns().unwrap_or(USUAL).clamp(LEAST, MOST)
+}
+
+/// Columns of the terminal that standard output is, or those that the user names in
+/// COLUMNS.
+pub fn terminal_columns() -> Option<usize> {
+    let named = std::env::var("COLUMNS").ok();
+    let named = named.and_then(|columns| columns.parse().ok());
+    // A terminal that does not know its size says 0.
+    let of_terminal = || {
+        let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
+        (size.ws_col > 0).then_some(usize::from(size.ws_col))
+    };
+    named.filter(|columns| *columns > 0).or_else(of_terminal)
 }
 
 fn is_character_device() -> bool {
@@ -121,12 +127,6 @@ fn failure(text: &str, color: bool) -> String {
         }
     }
     out
-}
-
-/// Columns of the terminal that standard output is.
-pub fn columns() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
-    (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 
 /// Whether a complaint was about this.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 pub use fathom_console::{
-    admit, allow_overwriting, columns, complain, fail, has_complained_about, is_reader_gone,
-    may_overwrite, reader_is_gone, rewrite_line, write_file, write_names, write_stderr,
-    write_stdout, write_styled_stderr,
+    admit, allow_overwriting, complain, fail, has_complained_about, is_reader_gone, may_overwrite,
+    reader_is_gone, rewrite_line, write_file, write_names, write_stderr, write_stdout,
+    write_styled_stderr,
 };
 use fathom_deadline::paths;
 use fathom_model::JudgedRun;

@@ -12,15 +12,12 @@ use crate::present;
 /// Lines of a screen.
 const SCREEN: usize = 40;
 
-/// Columns where the terminal does not say.
-const WIDTH: usize = 80;
+/// Longer lines of help are hard to read.
+const MOST_COLUMNS: usize = 100;
 
-/// Columns of the terminal.
+/// Columns of the text.
 pub(super) fn width() -> usize {
-    let told = std::env::var("COLUMNS").ok();
-    let told = told.and_then(|columns| columns.parse().ok());
-    let told = told.or_else(present::columns);
-    told.unwrap_or(WIDTH).clamp(40, 100)
+    fathom_console::columns().min(MOST_COLUMNS)
 }
 
 /// A heading.

@@ -147,11 +147,8 @@ impl List {
     }
 
     fn layout(&self, now_unix_ns: u64) -> Layout {
-        let told = std::env::var("COLUMNS")
-            .ok()
-            .and_then(|columns| columns.parse().ok());
         Layout {
-            width: told.or_else(present::columns),
+            width: fathom_console::terminal_columns(),
             color: present::use_color(self.color, &std::io::stdout()),
             now_unix_ns,
         }
