@@ -60,6 +60,7 @@ const NO_DECISION: &[(&str, &[&str])] = &[
     ),
     ("crates/diagnose/src/decide/evidence.rs", &["MOST_NAMED"]),
     ("crates/diagnose/src/recording.rs", &["MOST_VALUES_BYTES"]),
+    ("crates/diagnose/src/stuck_tasks.rs", &["MOST_NAMED"]),
     (
         "crates/diagnose/src/stack/landing.rs",
         &["DEPTH_MAX", "WAYS_MAX"],

@@ -69,25 +69,8 @@ fn add(moment: &mut Moment, change: &Change) {
     match change.kind {
         Kind::Process => moment.processes.push(of_process(change)),
         Kind::Group => moment.groups.push(of_group(change)),
-        Kind::Mount => {
-            let name = || change.name.to_string();
-            let silent = change.value(mount::SILENT) == Some(1);
-            moment.silent.extend(silent.then(name));
-            let waiting = change.value(mount::WAITING);
-            moment
-                .waited_mounts
-                .extend(waiting.map(|count| WaitedMount {
-                    name: name(),
-                    waiting: count as f64,
-                }));
-        }
-        Kind::Stuck => {
-            let seconds = change.value(stuck::SECONDS);
-            moment.stuck.extend(seconds.map(|seconds| StuckTask {
-                name: change.name.to_string(),
-                seconds: seconds as f64,
-            }));
-        }
+        Kind::Mount => add_mount(moment, change),
+        Kind::Stuck => moment.stuck.extend(of_stuck_task(change)),
         _ if change.seconds <= 0.0 => {}
         Kind::Quota => moment.quotas.extend(of_quota(change)),
         Kind::Host => {
@@ -138,6 +121,26 @@ fn add(moment: &mut Moment, change: &Change) {
         Kind::Nfs => moment.nfs.push(of_nfs(change)),
         _ => {}
     }
+}
+
+fn add_mount(moment: &mut Moment, change: &Change) {
+    let name = || change.name.to_string();
+    let silent = change.value(mount::SILENT) == Some(1);
+    moment.silent.extend(silent.then(name));
+    let waiting = change.value(mount::WAITING);
+    moment
+        .waited_mounts
+        .extend(waiting.map(|count| WaitedMount {
+            name: name(),
+            waiting: count as f64,
+        }));
+}
+
+fn of_stuck_task(change: &Change) -> Option<StuckTask> {
+    Some(StuckTask {
+        name: change.name.to_string(),
+        seconds: change.value(stuck::SECONDS)? as f64,
+    })
 }
 
 fn add_cpu(moment: &mut Moment, change: &Change) {
