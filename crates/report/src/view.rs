@@ -151,7 +151,7 @@ mod tests {
         let html = Section::of(&view()).render().unwrap();
         for part in [
             "<h2 id=\"study\">Listing</h2>",
-            "<th class=\"n\">entries</th>",
+            "<th scope=\"col\" class=\"n\">entries</th>",
             "<th scope=\"row\">names</th>",
             "<td class=\"n\">10</td>",
             "<li>Facts take twice as long.</li>",

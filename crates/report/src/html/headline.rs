@@ -20,14 +20,14 @@ pub(super) fn sentence(run: &JudgedRun) -> String {
 
 fn by_verdict(run: &JudgedRun) -> String {
     let limiter = match run.verdict.limiter {
-        Limiter::Unknown => "what set them is not determined".to_owned(),
-        limiter => format!("what set them: {}", names::limiter(limiter)),
+        Limiter::Unknown => "what limits them is not determined".to_owned(),
+        limiter => format!("they are limited by {}", names::limiter(limiter)),
     };
     let stand = match run.verdict.validity {
-        Validity::Trusted => "The figures hold",
-        Validity::Caveats => "The figures hold with care",
-        Validity::NotDetermined => "Too few checks could run to say whether the figures hold",
-        Validity::NotTrusted => "The figures do not hold",
+        Validity::Trusted => "The figures can be trusted",
+        Validity::Caveats => "The figures can be trusted with caveats",
+        Validity::NotDetermined => "Too few checks could run to trust the figures",
+        Validity::NotTrusted => "The figures cannot be trusted",
     };
     format!("{stand}; {limiter}.")
 }
@@ -54,6 +54,13 @@ pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
     ))
 }
 
+/// A text in parts: whether each is a command between backticks, without these.
+pub(super) fn in_parts(text: &str) -> Vec<(bool, String)> {
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(at, part)| (at % 2 == 1, part.to_owned()));
+    parts.filter(|(_, part)| !part.is_empty()).collect()
+}
+
 /// With a capital and a full stop.
 fn sentence_of(text: &str) -> String {
     let mut letters = text.chars();
@@ -68,6 +75,17 @@ fn sentence_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_are_told_from_words() {
+        let parts = in_parts("try `fathom doctor` first");
+        let words = ["try ", "fathom doctor", " first"];
+        assert!(
+            parts.iter().map(|(_, part)| part).eq(words.iter()),
+            "{parts:?}"
+        );
+        assert!(parts[1].0 && !parts[2].0);
+    }
 
     #[test]
     fn an_answer_becomes_a_sentence() {

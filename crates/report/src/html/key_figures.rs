@@ -199,7 +199,7 @@ fn rate(op: &OpSummary, name: String, row: String) -> KeyFigure {
 fn rate_unit(kind: OpKind) -> &'static str {
     match kind {
         OpKind::Read | OpKind::Write | OpKind::Trim => "IOPS",
-        OpKind::Commit => "commits/s",
+        OpKind::Commit => "/s",
         _ => "ops/s",
     }
 }

@@ -29,8 +29,6 @@ fn the_three_questions_come_first_and_apart() {
         "Validity: is it true?",
         "trusted with caveats",
         "Limiter: what set it?",
-        "Fitness: is it good enough?",
-        "no target was set",
         ">Overview<",
         ">Results<",
         "DURABLE 4K",
