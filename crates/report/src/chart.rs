@@ -6,6 +6,7 @@ pub(crate) mod bars;
 mod distribution;
 mod heat;
 mod levels;
+pub(crate) mod overlay;
 pub(crate) mod pairs;
 pub(crate) mod plot;
 mod series;

@@ -6,6 +6,10 @@ use fathom_model::figure::Throughput;
 use crate::comparison::{change_text, margin_text, metric_name, outcome_word, side_value};
 use crate::table::{Align, Table, wrap};
 
+/// How the table is read.
+const READING: &str = "Changes are against A. Runs that were not measured in turns are only an \
+                       indication: `fathom ab` proves a difference.";
+
 /// The comparisons of side A with each of the others as text.
 pub fn text(comparisons: &[Comparison], throughput: Throughput, width: usize) -> String {
     let Some(first) = comparisons.first() else {
@@ -27,8 +31,10 @@ pub fn text(comparisons: &[Comparison], throughput: Throughput, width: usize) ->
     if !table.is_empty() {
         text += &format!("\n{}", table.fit(width));
     }
-    text += "\nChanges are against A. Runs that were not measured in turns are only an indication: \
-             `fathom ab` proves a difference.\n";
+    text.push('\n');
+    for part in wrap(READING, width) {
+        text += &format!("{part}\n");
+    }
     text
 }
 

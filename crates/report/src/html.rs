@@ -7,6 +7,7 @@
 
 pub(crate) mod cell;
 mod checks;
+pub mod compared;
 mod comparison;
 mod fingerprint;
 mod headline;

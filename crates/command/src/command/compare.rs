@@ -1,9 +1,12 @@
 //! `fathom compare`: stored runs side by side.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use fathom_analysis::CompareOptions;
 use fathom_model::Comparison;
 use fathom_model::figure::Throughput;
+use fathom_outputs::Mark;
 use fathom_report::table::clean;
 use fathom_report::text::TextOptions;
 use fathom_runs::stored;
@@ -64,6 +67,9 @@ pub(crate) struct Compare {
     /// output.
     #[arg(long, group = "format", help_heading = "Output")]
     json: bool,
+    /// Write a page with the comparison of A and B to this file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
     /// Print Markdown.
     #[arg(long, group = "format", help_heading = "Output")]
     markdown: bool,
@@ -94,6 +100,7 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         declared: compare.declare.clone(),
     };
     let mut comparisons = Vec::new();
+    let mut pages = Vec::new();
     for other in &compare.others {
         let b = stored::side(other, &compare.store)?;
         if let Some((a, b)) = a.iter().find_map(|a| Some((a, a.among(&b)?))) {
@@ -107,7 +114,14 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         }
         let b: Vec<_> = b.into_iter().map(|one| one.run).collect();
         let a: Vec<_> = a.iter().map(|one| one.run.clone()).collect();
-        comparisons.push(fathom_analysis::compare_runs(&a, &b, &options));
+        let comparison = fathom_analysis::compare_runs(&a, &b, &options);
+        pages.push(match &compare.html {
+            Some(_) if !comparison.rows.is_empty() => {
+                Some(fathom_report::html::compared::render(&comparison, &a, &b)?)
+            }
+            _ => None,
+        });
+        comparisons.push(comparison);
     }
     let is_empty = |comparison: &Comparison| comparison.rows.is_empty();
     if comparisons.iter().all(is_empty) {
@@ -122,6 +136,9 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         return Ok(Exit::Inconclusive);
     }
     present::write_stdout(&text(compare, &comparisons)?)?;
+    if let (Some(path), Some(page)) = (&compare.html, pages.into_iter().flatten().next()) {
+        present::write_file(path, Mark::Page, &page)?;
+    }
     let exits = comparisons
         .iter()
         .map(|comparison| gate(comparison, &compare.fail_on));

@@ -259,7 +259,7 @@ fn stored_runs_and_files_are_compared_with_their_differences() {
     let compared = bench.fathom(["compare", "latest~1", "latest"]);
     compared.expect_status(0);
     assert!(
-        compared.stdout.contains("indicative only"),
+        compared.stdout.contains("only an indication"),
         "{}",
         compared.stdout
     );
@@ -381,6 +381,34 @@ fn several_runs_stand_beside_the_first() {
         output.stdout
     );
     assert!(output.stdout.lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn two_runs_are_compared_on_a_page() {
+    let bench = Bench::new();
+    for model in ["sim:ssd?read_us=80", "sim:ssd?read_us=120"] {
+        let args = ["io", model, "--runtime", "20s"];
+        bench.fathom(args.iter().chain(&READS)).expect_status(0);
+    }
+    let args = [
+        "compare",
+        "latest~1",
+        "latest",
+        "--declare",
+        "target",
+        "--html",
+        "c.html",
+    ];
+    bench.fathom(args).expect_status(0);
+    let page = fs::read_to_string(bench.path().join("c.html")).unwrap();
+    for part in [
+        "class=\"key-figure\"",
+        "B is slower",
+        "latency of both sides",
+        "class=\"s-1\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
 }
 
 #[test]

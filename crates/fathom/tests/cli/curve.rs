@@ -241,10 +241,10 @@ fn a_stored_curve_is_shown_again_in_every_format() {
     ]);
     assert!(matches!(text.status, Some(0 | 6)), "{}", text.stderr);
     for expected in [
-        "p99<4ms holds up to",
+        "p99<4ms is met up to",
         "Poisson arrivals",
         "● p50",
-        "ceiling",
+        "maximum",
     ] {
         assert!(
             unwrapped(&text.stdout).contains(expected),

@@ -338,7 +338,7 @@ fn a_device_that_hangs_is_the_answer_with_its_name() {
     output.expect_status(0);
     assert!(
         output.stdout.starts_with(
-            "YES: the storage is the bottleneck: a device has operations and completes none\n"
+            "YES: the storage is the bottleneck: a device has requests and completes none\n"
         ),
         "{}",
         output.stdout

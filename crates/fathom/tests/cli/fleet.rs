@@ -189,7 +189,7 @@ fn agents_that_have_joined_carry_a_run() {
     text.expect_measured();
     assert!(text.stdout.contains("on 2 hosts"), "{}", text.stdout);
     assert!(
-        text.stdout.contains("All were under way within"),
+        text.stdout.contains("All hosts started within"),
         "{}",
         text.stdout
     );

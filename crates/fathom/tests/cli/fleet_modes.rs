@@ -287,7 +287,7 @@ fn a_full_disk_on_one_host_is_told_with_its_name() {
     assert!(output.stdout.is_empty(), "{}", output.stdout);
     let reason = output.stderr.trim();
     assert!(
-        reason.starts_with(&format!("fathom: {}", agents[1].host)),
+        reason.starts_with(&format!("error: {}", agents[1].host)),
         "{reason}"
     );
     assert!(

@@ -181,7 +181,8 @@ fn a_neighbour_that_commits_is_found_and_the_own_journal_is_not() {
 fn small_records_that_are_flushed_show_what_they_cost() {
     let bench = Bench::new();
     let data = bench.data().display().to_string();
-    let line = "--rw write --bs 2300 --direct 0 --fdatasync 1 --size 2300000 --runtime 1s";
+    let line =
+        "--rw write --bs 2300 --direct 0 --fdatasync 1 --size 2300000 --runtime 1s --verbose";
     let io = ["io", data.as_str()].into_iter().chain(line.split(' '));
     let output = bench.fathom(io);
     output.expect_measured();

@@ -114,7 +114,7 @@ fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
 }
 
 /// The axis of percentiles: equal room for each further nine.
-fn percent_axis(highest: f64) -> Axis {
+pub(super) fn percent_axis(highest: f64) -> Axis {
     let nines = -(1.0 - highest.clamp(0.0, 99.999_999) / 100.0).log10();
     let high = nines.clamp(1.0, 6.0);
     let ticks = [
@@ -143,7 +143,7 @@ fn percent_axis(highest: f64) -> Axis {
     }
 }
 
-fn nines_of(percent: f64) -> f64 {
+pub(super) fn nines_of(percent: f64) -> f64 {
     -(1.0 - (percent / 100.0).clamp(0.0, 0.999_999_9)).log10()
 }
 

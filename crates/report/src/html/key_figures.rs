@@ -149,7 +149,7 @@ fn best_of(run: &JudgedRun, rows: &[&ResultRow]) -> Vec<KeyFigure> {
 }
 
 /// Both sides and the difference; of several rows the differences.
-fn of_comparison(comparison: &Comparison) -> Vec<KeyFigure> {
+pub(super) fn of_comparison(comparison: &Comparison) -> Vec<KeyFigure> {
     let change = |name: String, metric: &fathom_model::comparison::ComparedMetric| KeyFigure {
         name,
         row: "B against A".to_owned(),

@@ -5,6 +5,7 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::{JudgedRun, OpKind};
 
 use crate::chart::bars::{self, Bar};
+use crate::chart::overlay;
 use crate::facts;
 
 /// More rows than this are a table, not a picture.
@@ -12,9 +13,12 @@ const MOST_ROWS: usize = 40;
 
 /// The charts; none where there is nothing to put side by side.
 pub(super) fn charts(run: &JudgedRun) -> Vec<String> {
+    if run.comparison.is_some() {
+        return overlay::distributions(run);
+    }
     let shown = |row: &&ResultRow| row.role == TrialRole::Measure;
     let rows: Vec<&ResultRow> = run.rows.iter().filter(shown).collect();
-    if rows.len() < 2 || rows.len() > MOST_ROWS || run.comparison.is_some() {
+    if rows.len() < 2 || rows.len() > MOST_ROWS {
         return Vec::new();
     }
     let ops = rows.iter().flat_map(|row| {

@@ -23,21 +23,21 @@ struct Class {
 /// The classes, the slowest first.
 const CLASSES: [Class; 3] = [
     Class {
-        rule: &class::CLASS_HARD_DISK,
+        rule: class::CLASS_HARD_DISK,
         name: "a hard disk",
         sequential_read: class::class_hard_disk::SEQUENTIAL_READ,
         random_read: class::class_hard_disk::RANDOM_READ,
         single_read: None,
     },
     Class {
-        rule: &class::CLASS_SATA_SSD,
+        rule: class::CLASS_SATA_SSD,
         name: "a SATA SSD",
         sequential_read: class::class_sata_ssd::SEQUENTIAL_READ,
         random_read: class::class_sata_ssd::RANDOM_READ,
         single_read: Some(class::class_sata_ssd::SINGLE_READ),
     },
     Class {
-        rule: &class::CLASS_NVME_SSD,
+        rule: class::CLASS_NVME_SSD,
         name: "an NVMe SSD",
         sequential_read: class::class_nvme_ssd::SEQUENTIAL_READ,
         random_read: class::class_nvme_ssd::RANDOM_READ,

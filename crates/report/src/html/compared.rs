@@ -1,0 +1,56 @@
+//! Stored runs side by side as one page.
+
+use askama::Template;
+use fathom_model::{Comparison, JudgedRun};
+
+use super::comparison::ComparisonView;
+use super::key_figures::{self, KeyFigure};
+use crate::chart::overlay;
+use crate::{Result, moment};
+
+#[derive(Template)]
+#[template(path = "compared.html")]
+struct Page<'a> {
+    style: &'static str,
+    script: &'static str,
+    version: &'static str,
+    a: &'a str,
+    b: &'a str,
+    /// What each side is, and when it was measured.
+    sides: Vec<String>,
+    figures: Vec<KeyFigure>,
+    overlay: Vec<String>,
+    c: ComparisonView<'a>,
+}
+
+/// A comparison of the runs of two sides as one HTML document.
+///
+/// # Errors
+/// Only when the template engine fails.
+pub fn render(comparison: &Comparison, a: &[JudgedRun], b: &[JudgedRun]) -> Result<String> {
+    super::page(&Page {
+        style: include_str!("../../assets/report.css"),
+        script: include_str!("../../assets/report.js"),
+        version: env!("CARGO_PKG_VERSION"),
+        a: &comparison.a.label,
+        b: &comparison.b.label,
+        sides: vec![side("A", a), side("B", b)],
+        figures: key_figures::of_comparison(comparison),
+        overlay: overlay::of_sides(a, b),
+        c: ComparisonView::of(comparison),
+    })
+}
+
+/// `A: quick on /data, 2026-11-27 18:05:55 UTC, on node1; …`.
+fn side(letter: &str, runs: &[JudgedRun]) -> String {
+    let runs = runs.iter().map(|run| {
+        format!(
+            "{}, {}, on {} (run {})",
+            run.run.name,
+            moment::readable(run.run.started_unix_ns),
+            run.host.hostname,
+            run.run.id
+        )
+    });
+    format!("{letter}: {}", runs.collect::<Vec<_>>().join("; "))
+}
