@@ -39,6 +39,7 @@ fn every_console_line_of_the_documents_runs() {
         "docs/guide/metadata.md",
         "docs/guide/diagnosis.md",
         "docs/guide/measuring.md",
+        "docs/guide/three-tasks.md",
         "docs/guide/fio.md",
         "CONTRIBUTING.md",
     ];
