@@ -303,7 +303,7 @@ fn stored_runs_and_files_are_compared_with_their_differences() {
     bench
         .fathom(["compare", "odd.json", "latest"])
         .expect_status(1)
-        .expect_in_stderr("no result of fathom");
+        .expect_in_stderr("not a result of fathom");
 }
 
 #[test]
