@@ -7,7 +7,7 @@ use fathom_model::{RunState, Validity, unit};
 use fathom_report::table::{Align, Table, truncate};
 use fathom_store::RunListing;
 
-use crate::digest::Digest;
+use crate::digest::{Digest, Figure};
 
 /// A run of the list, with what was found.
 pub struct Listed {
@@ -163,7 +163,7 @@ fn result(one: &Listed) -> String {
         return format!("B {outcome}");
     }
     let figure = digest.and_then(|digest| digest.figure.as_ref());
-    figure.map_or_else(String::new, |figure| figure.text())
+    figure.map_or_else(String::new, Figure::text)
 }
 
 /// The verdict, or why there is none.
