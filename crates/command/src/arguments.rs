@@ -22,6 +22,23 @@ pub(crate) fn command_of_link(arguments: &[OsString]) -> Option<&'static str> {
     LINK_NAMES.into_iter().find(|name| *name == called)
 }
 
+/// Words that people type for a command of a group.
+const SHORT_NAMES: [(&str, [&str; 2]); 1] = [("list", ["runs", "list"])];
+
+/// The arguments with the words of the command in place of a short name for it.
+pub(crate) fn in_full(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let at = match arguments.get(1).and_then(|word| word.to_str()) {
+        Some("help") => 2,
+        _ => 1,
+    };
+    let word = arguments.get(at).and_then(|word| word.to_str());
+    let known = SHORT_NAMES.iter().find(|(name, _)| word == Some(name));
+    if let Some((_, words)) = known {
+        arguments.splice(at..=at, words.map(OsString::from));
+    }
+    arguments
+}
+
 /// Joins `--direct 1` to `--direct=1`.
 ///
 /// Switches take their value after `=`, so that `--direct /data` leaves the

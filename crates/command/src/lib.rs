@@ -9,6 +9,7 @@ mod cli;
 mod command;
 mod exit;
 mod help;
+mod settings;
 mod whole_seconds;
 
 use std::ffi::{OsStr, OsString};
@@ -41,7 +42,7 @@ fn work() -> ExitCode {
     if let Err(error) = signals::survive_file_limits() {
         present::complain(&format!("cannot install the signal handlers: {error}"));
     }
-    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let arguments = arguments::in_full(std::env::args_os().collect());
     let has_own_name = arguments::command_of_link(&arguments).is_none() && !is_fio(&arguments);
     if let Some(page) = has_own_name.then(|| help::asked_for(&arguments)).flatten() {
         return shown(&page);
@@ -113,14 +114,17 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<cla
         all.build();
     }
     let mut arguments = arguments;
+    let mut added = settings::Added::default();
     if let Some(name) = link {
         // Help and usage then show the name that was typed.
         all = all.bin_name("");
         arguments.insert(1, name.into());
+    } else {
+        (arguments, added) = settings::of_user(arguments)?;
     }
     let matches = all
         .try_get_matches_from(arguments)
-        .map_err(|error| Box::new(with_commands_of_groups(error)))?;
+        .map_err(|error| Box::new(with_commands_of_groups(added.explain(error))))?;
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => {
             if cli.force {

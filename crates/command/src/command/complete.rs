@@ -89,6 +89,7 @@ fn candidates(all: &Command, before: &[String], last: &str) -> Vec<String> {
         takes && arg.get_long().is_some_and(|long| Some(long) == flag)
     };
     let found = match command.get_arguments().find(with_value) {
+        _ if last.starts_with('@') => names(),
         Some(arg) => values_of_flag(arg),
         None if last.starts_with('-') => flags(command),
         None => words(command, &path, before),
@@ -99,6 +100,13 @@ fn candidates(all: &Command, before: &[String], last: &str) -> Vec<String> {
         .collect();
     found.dedup();
     found
+}
+
+/// Names of the user's settings.
+fn names() -> Vec<String> {
+    let file = crate::settings::load().ok().flatten();
+    let names = file.iter().flat_map(|file| &file.names);
+    names.map(|named| format!("@{}", named.name)).collect()
 }
 
 fn flags(command: &Command) -> Vec<String> {

@@ -10,6 +10,7 @@ pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod compat;
 pub(crate) mod complete;
+pub(crate) mod config;
 pub(crate) mod crosscheck;
 pub(crate) mod curve;
 pub(crate) mod diagnose;
@@ -109,6 +110,8 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Doctor(doctor::Doctor),
     Clean(Box<clean::Clean>),
+    #[command(subcommand)]
+    Config(config::Config),
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  fathom completions bash > ~/.local/share/bash-completion/completions/fathom"
@@ -177,6 +180,7 @@ impl Command {
             Command::Explain(explain) => explain::run(&explain),
             Command::Doctor(doctor) => doctor::run(&doctor),
             Command::Clean(clean) => clean::run(&clean),
+            Command::Config(config) => config::run(config, all()),
             Command::Completions { shell } => complete::script(shell, all()),
             Command::Man(man) => man::run(&man, all()),
             Command::Complete(complete) => complete::run(&complete, all()),

@@ -65,7 +65,7 @@ pub(super) fn in_short(arg: &Arg) -> Option<&'static str> {
 }
 
 /// The options that are not hidden, in the order of the help.
-pub(super) fn of(command: &Command) -> impl Iterator<Item = &Arg> {
+pub(crate) fn of(command: &Command) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(|arg| {
         let is_own = !matches!(arg.get_id().as_str(), "help" | "force");
         is_own && !arg.is_positional() && !arg.is_hide_set()
@@ -73,7 +73,7 @@ pub(super) fn of(command: &Command) -> impl Iterator<Item = &Arg> {
 }
 
 /// Whether a value follows the flag.
-pub(super) fn pairs_with_value(arg: &Arg) -> bool {
+pub(crate) fn pairs_with_value(arg: &Arg) -> bool {
     let takes = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     takes && !arg.is_require_equals_set()
 }
@@ -113,7 +113,7 @@ fn rank(arg: &Arg, command: &str) -> usize {
 const DEFAULT_LONGEST: usize = 14;
 
 /// What holds where the flag is not given.
-pub(super) fn default_of(arg: &Arg) -> Option<String> {
+pub(crate) fn default_of(arg: &Arg) -> Option<String> {
     let given = arg.get_default_values().first();
     if let Some(given) = given.filter(|_| pairs_with_value(arg)) {
         return Some(given.to_string_lossy().into_owned());

@@ -13,6 +13,8 @@ use clap::{Command, CommandFactory};
 
 use crate::cli::Cli;
 
+pub(crate) use flags::{default_of, of as options_of, pairs_with_value};
+
 /// The flag that asks for every flag.
 const EVERYTHING: &str = "--help-all";
 

@@ -31,7 +31,8 @@ const STATUSES: [Row; 11] = [
 ];
 
 /// Variables that fathom reads.
-const ENVIRONMENT: [Row; 12] = [
+const ENVIRONMENT: [Row; 13] = [
+    ("FATHOM_CONFIG", "the file of settings; empty: none is read"),
     ("FATHOM_STORE", "the store of runs, as --store"),
     (
         "FATHOM_FLEET",

@@ -224,7 +224,7 @@ fn an_output_that_cannot_be_written_is_a_failure_and_named() {
 #[test]
 fn a_command_of_a_group_that_is_typed_without_it_is_shown_with_it() {
     let bench = Bench::new();
-    for (typed, meant) in [("list", "'runs list'"), ("rm", "'runs rm'")] {
+    for (typed, meant) in [("tag", "'runs tag'"), ("rm", "'runs rm'")] {
         let outcome = bench.fathom([typed]);
         outcome.expect_status(2).expect_in_stderr(meant);
         assert!(!outcome.stderr.contains("gluster"), "{}", outcome.stderr);

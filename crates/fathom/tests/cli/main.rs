@@ -73,6 +73,7 @@ mod reader_gone;
 mod record;
 mod report_pages;
 mod secrets;
+mod settings;
 mod signals;
 mod smallfile;
 mod smart;
