@@ -15,7 +15,7 @@ use fathom_rules::{TargetKind, check};
 use crate::above_the_device;
 use crate::checks::{
     Facts, achieved, cap_evidence, cpu_bound, declared_cap, depth_kept, heat_limited, holes,
-    in_memory, share_of_ceiling,
+    in_memory, quota_bound, share_of_ceiling,
 };
 use crate::named_limiter::Named;
 use crate::telling_command::depth_command;
@@ -40,8 +40,9 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
         let evidence = "the null target does nothing: this is the generator's own rate";
         return (Limiter::GeneratorCpu, evidence.to_owned());
     }
-    let rules: [Rule; 14] = [
+    let rules: [Rule; 15] = [
         by_rate,
+        by_quota,
         by_memory,
         by_holes,
         by_cache,
@@ -135,6 +136,12 @@ fn by_generator(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
         Some(bound) => Some((Limiter::GeneratorCpu, bound.text)),
         None => near.then(|| (Limiter::GeneratorCpu, evidence(findings, check::id::V22))),
     }
+}
+
+/// A quota that stopped the generator says more than where the data lie.
+fn by_quota(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
+    let text = quota_bound(facts.trial)?.text;
+    Some((Limiter::GeneratorCpu, text))
 }
 
 /// A limit that was set and is met explains the rate by itself, also beside

@@ -170,19 +170,16 @@ impl<'a> Facts<'a> {
         if let Some((evidence, settle)) = network_mounts::waits(self.recording, self.disk) {
             return not_proven(evidence, settle);
         }
-        if let Some(mut evidence) = self.one_by_one() {
-            let answer = match self.slow_flushes() {
-                Some(line) => {
-                    evidence.insert(0, line);
-                    Answer::Yes
-                }
-                None => Answer::No,
-            };
-            evidence.extend(self.cpu_line());
-            return (answer, Shortage::OneByOne, evidence, vec![]);
+        if let Some(line) = self.slow_flushes() {
+            let evidence = [Some(line), self.disk_line(), self.cpu_line()];
+            let evidence = evidence.into_iter().flatten().collect();
+            return (Answer::Yes, Shortage::OneByOne, evidence, vec![]);
         }
-        let alike = || self.alike.clone();
-        if let Some(line) = self.room().or_else(alike).or_else(|| self.little()) {
+        if let Some(mut evidence) = self.one_by_one() {
+            evidence.extend(self.cpu_line());
+            return (Answer::No, Shortage::OneByOne, evidence, vec![]);
+        }
+        if let Some(line) = self.room_in_words() {
             let lock = held_back::by_locks(self.recording);
             let quota = held_back::by_a_quota(self.recording);
             let (shortage, held) = match (lock, quota) {

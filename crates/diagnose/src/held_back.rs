@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::held_back::{
-    LEAST_WAITERS, MOST_OF_THE_TIME, OF_PERIODS, THRESHOLD as AT_LIMIT,
+    LEAST_WAITERS, LUMPS, MOST_OF_THE_TIME, OF_PERIODS, THRESHOLD as AT_LIMIT,
 };
 use fathom_rules::method::observed::PEAK_QUANTILE;
 
@@ -28,7 +28,13 @@ fn used_limits(recording: &Recording) -> Vec<(&str, Series)> {
             Some(group.and_then(|group| group.limit_used).unwrap_or(0.0))
         })
     };
-    names.into_iter().map(|name| (name, used(name))).collect()
+    let evened = |used: Series| match exceeded(&used) {
+        // Large operations that are counted as they pass: one second holds those of two.
+        Some(_) => used.smoothed(LUMPS),
+        None => used,
+    };
+    let all = names.into_iter().map(|name| (name, evened(used(name))));
+    all.collect()
 }
 
 /// How far a limit is exceeded for a twentieth of the time and in two samples, where

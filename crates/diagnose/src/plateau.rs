@@ -15,9 +15,9 @@
 //! time gives that rate as well, the rate is not its end.
 
 use fathom_rules::diagnosis::plateau::{
-    AT_RATE, CONSTANT, HELD, HELD_MOSTLY, LEAST_MOMENTS, LEAST_QUEUE, LEAST_SPREAD, LIKE_BLOCK,
-    LIKE_RATE, NEVER_EMPTY, QUIET_QUANTILE, QUIET_QUEUE, QUIET_SHARE, SAME_BYTES, SAME_RATE,
-    SOME_RATE, THRESHOLD as LEAST_INFLATION,
+    ALWAYS_FULL, AT_RATE, CONSTANT, FULL_QUEUE, HELD, HELD_MOSTLY, LEAST_MOMENTS, LEAST_QUEUE,
+    LEAST_SPREAD, LIKE_BLOCK, LIKE_RATE, NEVER_EMPTY, QUIET_QUANTILE, QUIET_QUEUE, QUIET_SHARE,
+    SAME_BYTES, SAME_RATE, SOME_RATE, THRESHOLD as LEAST_INFLATION,
 };
 
 use crate::load::Samples;
@@ -59,9 +59,17 @@ struct Loaded {
     bytes: f64,
     wait_ms: f64,
     seconds: f64,
+    /// Never empty, as far as that is counted.
+    full: bool,
 }
 
 impl Loaded {
+    /// Operations wait for one another: several are there, or the device is never empty
+    /// with somewhat fewer.
+    fn is_queued(&self) -> bool {
+        self.queue >= LEAST_QUEUE || (self.full && self.queue >= FULL_QUEUE)
+    }
+
     fn block_bytes(&self) -> f64 {
         self.bytes / self.operations
     }
@@ -72,7 +80,7 @@ pub(crate) fn find(samples: &Samples<'_>) -> Option<Plateau> {
     let loaded = of_like_blocks(samples);
     let waits: Series = loaded.iter().map(|l| (l.wait_ms, l.seconds)).collect();
     let quiet_ms = waits.quantile(QUIET_QUANTILE).filter(|ms| *ms > 0.0)?;
-    let queued = loaded.into_iter().filter(|l| l.queue >= LEAST_QUEUE);
+    let queued = loaded.into_iter().filter(Loaded::is_queued);
     let mut queued: Vec<Loaded> = queued.collect();
     queued.sort_by(|a, b| a.queue.total_cmp(&b.queue));
     // The plateau begins at some queue, which is not known: shorter ones, on the
@@ -112,10 +120,11 @@ fn of_like_blocks(samples: &Samples<'_>) -> Vec<Loaded> {
                 bytes: disk.bytes(),
                 wait_ms: disk.mean_wait_ms()?,
                 seconds: *seconds,
+                full: disk.util.is_some_and(|util| util >= ALWAYS_FULL),
             })
         })
         .collect();
-    let queued = loaded.iter().filter(|l| l.queue >= LEAST_QUEUE);
+    let queued = loaded.iter().filter(|l| l.is_queued());
     let blocks: Series = queued.map(|l| (l.block_bytes(), l.seconds)).collect();
     // Some recordings hold no bytes.
     if let Some(usual) = blocks.quantile(0.5).filter(|bytes| *bytes > 0.0) {
@@ -163,6 +172,7 @@ fn level(queued: &[Loaded]) -> Option<Loaded> {
         bytes: mean(long, |l| l.bytes),
         wait_ms: mean(long, |l| l.wait_ms),
         seconds: long.iter().map(|l| l.seconds).sum(),
+        full: long.iter().all(|l| l.full),
     };
     let grows = of_long.queue >= LEAST_SPREAD * mean(short, |l| l.queue);
     let stays = of_long.operations <= SAME_RATE * mean(short, |l| l.operations);

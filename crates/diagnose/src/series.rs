@@ -46,6 +46,18 @@ impl Series {
         weighted_quantile(&self.0, share)
     }
 
+    /// Means over so many values in a row, and over all of them where there are fewer.
+    pub(crate) fn smoothed(&self, values: usize) -> Series {
+        let width = values.clamp(1, self.0.len().max(1));
+        let parts = self.0.windows(width);
+        parts
+            .filter_map(|part| {
+                let part = Series(part.to_vec());
+                Some((part.mean()?, part.seconds()))
+            })
+            .collect()
+    }
+
     /// Share of the time in which a value is at least this.
     pub(crate) fn share_from(&self, least: f64) -> f64 {
         let seconds = self.seconds();

@@ -21,7 +21,7 @@ pub(crate) struct CpuBound {
 /// The part of the CPU that was used up, when one was.
 pub(crate) fn cpu_bound(trial: &Trial<'_>) -> Option<CpuBound> {
     worker(trial)
-        .or_else(|| quota(trial))
+        .or_else(|| quota_bound(trial))
         .or_else(|| interrupts(trial))
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn nearly_bound(trial: &Trial<'_>) -> Option<String> {
 }
 
 /// A quota that stopped the workers for a good part of the time.
-fn quota(trial: &Trial<'_>) -> Option<CpuBound> {
+pub(crate) fn quota_bound(trial: &Trial<'_>) -> Option<CpuBound> {
     let limit = check::v22::QUOTA;
     let load = trial.end()?.host.as_ref()?;
     let quota = load.cpu_quota.as_ref()?;

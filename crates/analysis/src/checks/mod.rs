@@ -48,7 +48,7 @@ pub(crate) use cap::{declared as declared_cap, evidence as cap_evidence, is_limi
 pub(crate) use data_set::{all_in_memory, holes, in_memory};
 pub(crate) use drive::heat_limited;
 pub(crate) use generator::{busy_worker, share_of_ceiling};
-pub(crate) use generator_cpu::{cpu_bound, nearly_bound};
+pub(crate) use generator_cpu::{cpu_bound, nearly_bound, quota_bound};
 pub(crate) use layers::is_compressible;
 pub use load::is_rate_not_reached;
 pub(crate) use load::{achieved, depth_kept};

@@ -14,7 +14,7 @@ use fathom_model::verdict::FindingStatus;
 use fathom_rules::check::v01::{
     LARGEST_REQUEST_BYTES, NEARLY_NOTHING, SHORTEST_S, SMALLEST_REQUEST_BYTES, UNCOUNTED_S,
 };
-use fathom_rules::check::v07::FASTEST_WRITE_NS;
+use fathom_rules::check::v07::{FASTEST_WRITE_NS, WRITEBACK_WAKES_S};
 use fathom_rules::{Rule, check};
 
 use super::Entry;
@@ -322,6 +322,18 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
             );
             Outcome::graded(RULE, left, evidence)
         }
+        _ if before_the_kernel_writes(entry) => Outcome::decided(
+            RULE,
+            FindingStatus::Invalid,
+            1.0,
+            RULE.invalid,
+            format!(
+                "{written} were written to the page cache and never flushed{}, in less than the \
+                 {WRITEBACK_WAKES_S:.0} s after which the kernel begins to write them to the device: this \
+                 is the speed of memory",
+                in_vain(entry)
+            ),
+        ),
         _ => Outcome::decided(
             RULE,
             FindingStatus::Caveat,
@@ -334,6 +346,12 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
             ),
         ),
     })
+}
+
+/// Whether the job was over before the kernel begins to write dirty pages by itself.
+fn before_the_kernel_writes(entry: &Entry<'_>) -> bool {
+    let duration_ns = entry.said.duration_ns;
+    duration_ns.is_some_and(|ns| ns < 1e9 * WRITEBACK_WAKES_S)
 }
 
 /// Flushes that cannot have reached a device, in words.

@@ -4,9 +4,10 @@ use fathom_model::diagnosis::{DiskLoad, Shortage};
 use fathom_model::unit;
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::room::{
-    ALWAYS_ONE, ONE_IN_FLIGHT, QUIET_QUEUE, SLOWER, THRESHOLD as ROOM, USED_QUEUE,
+    ALWAYS_ONE, ONE_IN_FLIGHT, QUIET_QUEUE, RARELY_BUSY, RARELY_WAITED, SLOWER, THRESHOLD as ROOM,
+    USED_QUEUE,
 };
-use fathom_rules::diagnosis::slow_flush::{SHARE_OF_TIME, THRESHOLD as SLOW_FLUSH_MS};
+use fathom_rules::diagnosis::slow_flush::{FEW_WAIT, SHARE_OF_TIME, THRESHOLD as SLOW_FLUSH_MS};
 
 use super::{Facts, HALF, IO_WAIT, LASTING, per_second, three};
 use crate::load;
@@ -31,6 +32,14 @@ impl Facts<'_> {
                 disk.writes_peak,
             )
         })
+    }
+
+    /// Any proof that the device is not what work waits for, the best one first.
+    pub(super) fn room_in_words(&self) -> Option<String> {
+        self.room()
+            .or_else(|| self.alike.clone())
+            .or_else(|| self.little())
+            .or_else(|| self.hardly_busy())
     }
 
     /// Operations queue at a device that needs long for each: it may give less than
@@ -94,6 +103,37 @@ impl Facts<'_> {
                 100.0 * stalled
             )
         })
+    }
+
+    /// The device had nothing to do nearly all the time, and hardly any work waited: storage
+    /// that takes no time at all would be worth no more than that.
+    pub(super) fn hardly_busy(&self) -> Option<String> {
+        let disk = self.disk?;
+        let busy = disk.util.filter(|util| *util <= RARELY_BUSY)?;
+        let mostly_empty = self.queue_median.is_some_and(|queue| queue < HALF);
+        let waited = self.waited_at_most()?;
+        (mostly_empty && waited <= RARELY_WAITED).then(|| {
+            format!(
+                "{}: something to do for {:.0} % of the time, and work waited for I/O for {:.0} % of it \
+                 at most",
+                disk.name,
+                100.0 * busy,
+                100.0 * waited
+            )
+        })
+    }
+
+    /// Share of the time in which some task waited for I/O, at most. Without pressure
+    /// stall: idle time with such a task, which several tasks that wait at once count
+    /// several times, and the time in which no CPU was idle.
+    fn waited_at_most(&self) -> Option<f64> {
+        let stalled = load::series(self.recording, |m| m.io_pressure_some).mean();
+        let cpus = f64::from(self.recording.host.cpus.unwrap_or(0));
+        let of_cpus = || {
+            let cpu = self.cpu.filter(|_| cpus > 0.0)?;
+            Some((cpus * cpu.iowait? + cpu.busy?).min(1.0))
+        };
+        stalled.or_else(of_cpus)
     }
 
     /// Hardly any task waited for a device, where no device was recorded.
@@ -173,7 +213,8 @@ impl Facts<'_> {
         });
         let (in_flight, rate) = (in_flight.mean()?, rate.mean()?);
         let each_ms = 1000.0 * in_flight / rate.max(f64::MIN_POSITIVE);
-        let waited_for = in_flight >= SHARE_OF_TIME && stalled.mean()? >= HALF;
+        let few = self.queue_p95? <= FEW_WAIT;
+        let waited_for = few && in_flight >= SHARE_OF_TIME && stalled.mean()? >= HALF;
         (waited_for && each_ms >= SLOW_FLUSH_MS).then(|| {
             format!(
                 "{name}: a flush takes {} ms, and one is in progress for {:.0} % of the time: what is \
