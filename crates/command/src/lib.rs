@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use fathom_runs::{
-    changed_limits, distinct_files, metrics, output_flags, pipeline, present, run_identity,
+    changed_limits, distinct_files, metrics, output_flags, pipeline, present, run_identity, shown,
     signals, surroundings,
 };
 

@@ -160,6 +160,9 @@ fn id(key: &Key) -> String {
     format!("key.{}", key.name)
 }
 
+/// Id of the flag of how long is measured.
+pub const RUNTIME: &str = "key.runtime";
+
 pub(crate) fn arg(key: &'static Key) -> Arg {
     let flag = key.flag();
     let mut aliases: Vec<String> = Vec::new();

@@ -65,7 +65,7 @@ pub use builder::PlanBuilder;
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Problem, Problems, Severity, Source};
 pub use files_flags::FilesFlags;
-pub use flags::{IoFlags, PlanFlags};
+pub use flags::{IoFlags, PlanFlags, RUNTIME};
 pub use host_mode_flags::HostModeArgs;
 pub use limits::MAX_TRIALS;
 pub use node::{Located, Span};

@@ -83,8 +83,7 @@ error: the engine psync does one operation at a time per worker; `iodepth` 32 wo
   |
 4 |   - { rw: randread, iodepth: 32, engine: psync, runtime: 30s }
   |                              ^^          ----- chosen here
-  |
-  = help: write `engine: uring`, or reach the same depth with `numjobs: 32`
+help: write `engine: uring`, or reach the same depth with `numjobs: 32`
 "
     );
     assert!(told.render(true).contains("\u{1b}["));

@@ -2,8 +2,6 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use fathom_model::printable;
-
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 
 /// Draws every diagnostic, one block each, separated by an empty line.
@@ -16,7 +14,13 @@ pub(crate) fn render(all: &Diagnostics, color: bool) -> String {
     let blocks: Vec<String> = all
         .items
         .iter()
-        .map(|item| renderer.render(&[group(all, item)]))
+        .map(|item| {
+            let what = renderer.render(&[group(all, item)]);
+            match &item.help {
+                Some(help) => format!("{what}\n{}", renderer.render(&[helping(help)])),
+                None => what,
+            }
+        })
         .collect();
     // Whatever is printed next begins a line of its own.
     match blocks.is_empty() {
@@ -42,9 +46,10 @@ fn group<'a>(all: &'a Diagnostics, item: &'a Diagnostic) -> Group<'a> {
         }
         group = group.element(snippet);
     }
-    if let Some(help) = &item.help {
-        // The renderer takes this text as it is, unlike all others.
-        group = group.element(Level::HELP.message(printable::lines(help)));
-    }
     group
+}
+
+/// What to write instead: a line of its own, as below every other error.
+fn helping(help: &str) -> Group<'_> {
+    Group::with_title(Level::HELP.primary_title(help))
 }

@@ -23,6 +23,7 @@ pub mod present;
 pub mod progress;
 mod recorder;
 pub mod run_identity;
+pub mod shown;
 pub mod signals;
 mod site;
 pub mod stored;

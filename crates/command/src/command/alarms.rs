@@ -16,6 +16,7 @@ use fathom_screen::{host_name, watch};
 use super::explain::describe;
 use crate::exit::{CommandError, Exit};
 use crate::present;
+use crate::shown::{DocumentFormat, Shown};
 
 /// Columns of the text.
 const WIDTH: usize = 80;
@@ -67,12 +68,8 @@ pub(crate) struct Alarms {
     /// Also those that are ok or cannot be measured.
     #[arg(long, short)]
     verbose: bool,
-    /// How it is printed.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    format: Format,
-    /// The same as --format json.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    shown: Shown<Format>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -108,6 +105,10 @@ enum Format {
     Prometheus,
 }
 
+impl DocumentFormat for Format {
+    const JSON: Format = Format::Json;
+}
+
 pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
     match &command.ask {
         Some(Ask::List) => {
@@ -117,8 +118,9 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
         Some(Ask::Explain { name }) => return explain(name),
         None => {}
     }
-    if command.format == Format::Prometheus {
-        present::write_stdout(&prometheus_rules())?;
+    command.shown.admit()?;
+    if command.shown.format() == Format::Prometheus {
+        command.shown.write(&prometheus_rules())?;
         return Ok(Exit::Success);
     }
     let (found, was_interrupted) = match command.files.is_empty() {
@@ -127,11 +129,11 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
     };
     let firing = fires(&found, command.severity);
     if firing || !command.quiet {
-        let shown = match command.json || command.format == Format::Json {
+        let text = match command.shown.is_json() {
             true => report::json(&found)?,
             false => report::text(&found, WIDTH, command.verbose),
         };
-        present::write_stdout(&shown)?;
+        command.shown.write(&text)?;
     }
     if firing {
         return Ok(Exit::Alarm);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fathom_analysis::CompareOptions;
 use fathom_model::Comparison;
 use fathom_model::figure::Throughput;
@@ -14,8 +14,9 @@ use fathom_runs::stored;
 use crate::command::ab::{MetricChoice, parse_percent};
 use crate::command::gate::{FailOn, gate};
 use crate::exit::Exit;
-use crate::output_flags::{Color, StorePath};
+use crate::output_flags::StorePath;
 use crate::present;
+use crate::shown::{DocumentFormat, Shown};
 
 /// Compare stored runs.
 ///
@@ -63,15 +64,13 @@ pub(crate) struct Compare {
     /// Outcomes that end with an exit status of their own.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "never")]
     fail_on: Vec<FailOn>,
-    /// Print JSON (schema fathom.comparison/1) and nothing else on standard
-    /// output.
-    #[arg(long, group = "format", help_heading = "Output")]
-    json: bool,
+    #[command(flatten)]
+    shown: Shown<ComparisonFormat>,
     /// Write a page with the comparison of A and B to this file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
-    /// Print Markdown.
-    #[arg(long, group = "format", help_heading = "Output")]
+    /// The same as --format markdown.
+    #[arg(long, hide = true, conflicts_with_all = ["format", "json"], help_heading = "Output")]
     markdown: bool,
     /// Show throughput in decimal units (MB/s = 10^6 bytes/s).
     #[arg(long, help_heading = "Output")]
@@ -79,17 +78,24 @@ pub(crate) struct Compare {
     /// Show every check, also those that passed.
     #[arg(long, short, help_heading = "Output")]
     verbose: bool,
-    /// When to use colour.
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "WHEN",
-        help_heading = "Output"
-    )]
-    color: Color,
     #[command(flatten)]
     store: StorePath,
+}
+
+/// How a comparison is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum ComparisonFormat {
+    /// For the terminal.
+    #[default]
+    Text,
+    /// One document (schema fathom.comparison/1).
+    Json,
+    /// For a ticket that takes Markdown.
+    Markdown,
+}
+
+impl DocumentFormat for ComparisonFormat {
+    const JSON: ComparisonFormat = ComparisonFormat::Json;
 }
 
 pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
@@ -126,8 +132,8 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
     let is_empty = |comparison: &Comparison| comparison.rows.is_empty();
     if comparisons.iter().all(is_empty) {
         // A program that reads the document finds in it why there are no rows.
-        if compare.json {
-            present::write_stdout(&text(compare, &comparisons)?)?;
+        if compare.shown.is_json() {
+            compare.shown.write(&text(compare, &comparisons)?)?;
         }
         present::complain(
             "these runs share no workload; nothing to compare (workloads are matched by label and \
@@ -135,7 +141,7 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         );
         return Ok(Exit::Inconclusive);
     }
-    present::write_stdout(&text(compare, &comparisons)?)?;
+    compare.shown.write(&text(compare, &comparisons)?)?;
     if let (Some(path), Some(page)) = (&compare.html, pages.into_iter().flatten().next()) {
         present::write_file(path, Mark::Page, &page)?;
     }
@@ -150,20 +156,20 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
 }
 
 fn text(compare: &Compare, comparisons: &[Comparison]) -> anyhow::Result<String> {
-    if compare.json {
+    if compare.shown.is_json() {
         let documents = comparisons.iter();
         let documents: Result<Vec<String>, _> = documents
             .map(fathom_report::json::render_comparison)
             .collect();
         return Ok(documents?.concat());
     }
-    if compare.markdown {
+    if compare.markdown || compare.shown.format() == ComparisonFormat::Markdown {
         let pages = comparisons.iter().map(fathom_report::comparison::markdown);
         return Ok(pages.collect::<Vec<_>>().join("\n"));
     }
     let options = TextOptions {
-        width: fathom_console::columns(),
-        color: present::use_color(compare.color, &std::io::stdout()),
+        width: compare.shown.columns(),
+        color: compare.shown.is_colored(),
         decimal_units: compare.decimal,
         verbose: compare.verbose,
         ..TextOptions::default()

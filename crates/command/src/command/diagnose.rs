@@ -13,12 +13,13 @@ use fathom_diagnose::{Ceiling, GroupWords, anonymised, diagnose, no_test_load};
 use fathom_documents as documents;
 use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
+use fathom_outputs::Mark;
 use fathom_report::diagnosis;
 use fathom_studies::causal::with_causal;
 
 use crate::exit::{CommandError, Exit};
-use crate::output_flags::{Color, StorePath};
-use crate::present;
+use crate::output_flags::StorePath;
+use crate::shown::{DocumentFormat, Shown};
 
 /// Is storage the bottleneck? Yes, no or not proven.
 ///
@@ -106,17 +107,13 @@ pub(crate) struct Diagnose {
     /// Major version of Gluster; needed for its profiles as XML.
     #[arg(long, value_name = "MAJOR")]
     gluster_version: Option<u32>,
-    /// How the answer is printed.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    format: Format,
-    /// The same as --format json (schema fathom.diagnosis/1).
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
     /// Leave out the names of the host, of recordings, network mounts and control
     /// groups, and IP addresses; of a cluster also those of hosts, bricks, pools and
     /// objects. Names of devices and processes, and times, stay.
     #[arg(long, visible_alias = "anonymize")]
     anonymise: bool,
+    #[command(flatten)]
+    shown: Shown<Format>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -130,6 +127,17 @@ enum Format {
     Markdown,
     /// One page, for the ticket.
     Html,
+}
+
+impl DocumentFormat for Format {
+    const JSON: Format = Format::Json;
+
+    fn mark(self) -> Mark {
+        match self {
+            Format::Html => Mark::Page,
+            _ => Mark::Document,
+        }
+    }
 }
 
 fn iops(text: &str) -> Result<f64, String> {
@@ -202,28 +210,25 @@ fn answer(
         Some(groups) => anonymised(found, &load, groups),
         None => found,
     };
-    let shown = match (args.json, args.format) {
-        (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
-        (_, Format::Markdown) => diagnosis::markdown(&found),
-        (_, Format::Html) => diagnosis::html(&found)?,
-        (_, Format::Text) => {
-            let color = present::use_color(Color::Auto, &std::io::stdout());
-            diagnosis::text(&found, fathom_console::columns(), color)
-        }
+    let text = match args.shown.format() {
+        Format::Json => diagnosis::json(&found)?,
+        Format::Markdown => diagnosis::markdown(&found),
+        Format::Html => diagnosis::html(&found)?,
+        Format::Text => diagnosis::text(&found, args.shown.columns(), args.shown.is_colored()),
     };
-    present::write_stdout(&shown)?;
+    args.shown.write(&text)?;
     Ok(exit)
 }
 
 fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
     use fathom_report::cluster;
-    let shown = match (args.json, args.format) {
-        (true, _) | (_, Format::Json) => cluster::json(look)?,
-        (_, Format::Html) => cluster::html(look)?,
-        (_, Format::Markdown) => cluster::markdown(look),
-        (_, Format::Text) => cluster::text(look, 80),
+    let text = match args.shown.format() {
+        Format::Json => cluster::json(look)?,
+        Format::Html => cluster::html(look)?,
+        Format::Markdown => cluster::markdown(look),
+        Format::Text => cluster::text(look, 80),
     };
-    present::write_stdout(&shown)?;
+    args.shown.write(&text)?;
     Ok(Exit::Success)
 }
 

@@ -10,8 +10,7 @@ use fathom_report::table::wrap;
 use fathom_report::text::paint;
 
 use crate::exit::Exit;
-use crate::output_flags::Color;
-use crate::present;
+use crate::shown::{Shown, TextOrJson};
 
 /// Check what this machine supports and how to fix gaps.
 #[derive(Debug, Args)]
@@ -20,9 +19,8 @@ pub(crate) struct Doctor {
     /// Directory in which to try things out.
     #[arg(default_value = ".")]
     pub(crate) directory: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    shown: Shown<TextOrJson>,
 }
 
 pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
@@ -35,14 +33,15 @@ pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
         options.directory.display()
     );
     let capabilities = doctor(&Sysroot::host(), Some(&options.directory));
-    if options.json {
-        let text = serde_json::to_string_pretty(&capabilities).context("cannot write JSON")?;
-        present::write_stdout(&(text + "\n"))?;
-    } else {
-        let color = present::use_color(Color::Auto, &std::io::stdout());
-        let text = as_text(&capabilities, fathom_console::columns(), color);
-        present::write_stdout(&text)?;
-    }
+    let text = match options.shown.is_json() {
+        true => serde_json::to_string_pretty(&capabilities).context("cannot write JSON")? + "\n",
+        false => as_text(
+            &capabilities,
+            options.shown.columns(),
+            options.shown.is_colored(),
+        ),
+    };
+    options.shown.write(&text)?;
     Ok(Exit::Success)
 }
 

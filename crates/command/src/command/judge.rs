@@ -12,7 +12,7 @@ use fathom_report::text::{self, TextOptions};
 use fathom_store::export::SERIES_SCHEMA;
 
 use crate::exit::{CommandError, Exit};
-use crate::output_flags::Color;
+use crate::shown::{Shown, TextOrJson};
 use crate::{pipeline, present};
 
 /// Check how far results of fio or warp can be trusted.
@@ -40,10 +40,8 @@ pub(crate) struct Judge {
     /// Files of results and logs; `-` reads standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Print JSON (schema fathom.opinion/1) and nothing else on standard
-    /// output.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) shown: Shown<TextOrJson>,
     /// Exit with status 3 when there are caveats.
     #[arg(long)]
     pub(crate) strict: bool,
@@ -53,9 +51,6 @@ pub(crate) struct Judge {
     /// Show every check, also those that passed.
     #[arg(long, short)]
     pub(crate) verbose: bool,
-    /// When to use colour.
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    pub(crate) color: Color,
 }
 
 /// Everything that was handed in.
@@ -80,21 +75,21 @@ pub(crate) fn run(judge: &Judge) -> anyhow::Result<Exit> {
     for remark in gather(&mut files.results, files.logs) {
         present::complain(&remark);
     }
-    if judge.json && files.own.len() + usize::from(!files.results.is_empty()) > 1 {
+    if judge.shown.is_json() && files.own.len() + usize::from(!files.results.is_empty()) > 1 {
         let problem =
             "--json prints one document; give runs of fathom one by one, and apart from others";
         return Err(CommandError::usage(problem).into());
     }
     let options = TextOptions {
-        width: 80,
-        color: present::use_color(judge.color, &std::io::stdout()),
+        width: judge.shown.columns(),
+        color: judge.shown.is_colored(),
         decimal_units: judge.decimal,
         verbose: judge.verbose,
         report: None,
     };
     let mut worst = Exit::Success;
     for run in &files.own {
-        let shown = match judge.json {
+        let shown = match judge.shown.is_json() {
             true => fathom_report::json::render(run, true)?,
             false => text::render(run, &options),
         };
@@ -103,7 +98,7 @@ pub(crate) fn run(judge: &Judge) -> anyhow::Result<Exit> {
     }
     if !files.results.is_empty() {
         let judged = fathom_compat::judge::judge_results(&files.results);
-        let shown = match judge.json {
+        let shown = match judge.shown.is_json() {
             true => opinion::json(&judged, true)?,
             false => opinion::render(&judged, &options),
         };

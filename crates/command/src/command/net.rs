@@ -22,6 +22,7 @@ use fathom_runs::network::{self, Keeper};
 use crate::command::hosts::HostArgs;
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
+use crate::shown::{DocumentFormat, Shown};
 use crate::whole_seconds::whole_seconds;
 use crate::{present, signals};
 
@@ -70,12 +71,8 @@ pub(crate) struct Net {
     load: load::LoadFlags,
     #[command(flatten)]
     matrix: matrix::MatrixFlags,
-    /// How the result is printed.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    format: NetFormat,
-    /// The same as --format json.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    shown: Shown<NetFormat>,
     /// No progress.
     #[arg(long, short)]
     quiet: bool,
@@ -99,15 +96,16 @@ enum NetFormat {
     Iperf3,
 }
 
+impl DocumentFormat for NetFormat {
+    const JSON: NetFormat = NetFormat::Json;
+}
+
 pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
     if let Some(NetCommand::Serve(serve)) = &net.command {
         return serve::run(serve);
     }
-    let format = if net.json {
-        NetFormat::Json
-    } else {
-        net.format
-    };
+    net.shown.admit()?;
+    let format = net.shown.format();
     if net.agents.are_given() {
         return agents::run(&net, format);
     }
@@ -211,7 +209,7 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
     let Some(NetworkReport::Pair(report)) = judge_network(&record) else {
         anyhow::bail!("nothing was measured");
     };
-    present::write_stdout(&page(&report, format)?)?;
+    net.shown.write(&page(&report, format)?)?;
     let failed = report.loads.iter().any(|load| load.error.is_some());
     Ok(exit_of(failed, &load_control.stop))
 }

@@ -24,6 +24,7 @@ use values::{parse_count, parse_time};
 
 use crate::exit::{CommandError, Exit, is_missing};
 use crate::output_flags::Color;
+use crate::shown::TextOrJson;
 use crate::{pipeline, present, run_identity, signals, surroundings};
 
 /// Size of the test file in a directory: too large for most caches of drives,
@@ -81,7 +82,8 @@ pub(crate) struct Ping {
     #[arg(short = 'S', long, value_parser = unit::parse_bytes)]
     working_set: Option<u64>,
     /// Stop after this time; a bare number is seconds.
-    #[arg(short = 'w', long = "wait", value_name = "DEADLINE", value_parser = parse_time)]
+    #[arg(short = 'w', long = "for", aliases = ["wait", "runtime", "seconds"], value_name = "TIME")]
+    #[arg(value_parser = parse_time)]
     wait: Option<u64>,
     /// Requests at the beginning that are shown and not counted: the first
     /// one wakes a drive up. Default: 1, or 0 when there is only one.
@@ -109,9 +111,11 @@ pub(crate) struct Ping {
     /// Only the summary.
     #[arg(short, long)]
     quiet: bool,
-    /// One JSON object a line (schema fathom.ping/1) and nothing else on
-    /// standard output.
-    #[arg(long)]
+    /// How it is printed; JSON is one object a line (schema fathom.ping/1).
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: TextOrJson,
+    /// The same as --format json.
+    #[arg(long, conflicts_with = "format")]
     json: bool,
     /// When to use colour.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
@@ -134,7 +138,7 @@ pub(crate) fn run(ping: Ping) -> anyhow::Result<Exit> {
         deadline_ns: ping.wait,
     };
     let warmup = ping.warmup.unwrap_or(u64::from(pace.count != Some(1)));
-    let form = match ping.json {
+    let form = match ping.json || ping.format == TextOrJson::Json {
         true => PingForm::Json,
         false => PingForm::Lines {
             quiet: ping.quiet,

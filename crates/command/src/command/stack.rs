@@ -12,7 +12,7 @@ use fathom_observe::stack::read_stack;
 use fathom_report::stack;
 
 use crate::exit::{CommandError, Exit};
-use crate::present;
+use crate::shown::{Shown, TextOrJson};
 
 /// Show the layers under a path or device, and their faults.
 ///
@@ -31,9 +31,8 @@ pub(crate) struct Stack {
     /// A file, a folder (also one that is yet to be made) or a block device.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Print JSON (schema fathom.stack/1, docs/schema/stack.schema.json).
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    shown: Shown<TextOrJson>,
 }
 
 pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
@@ -54,11 +53,11 @@ pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
         ));
     }
     judge_stack(&mut found);
-    let shown = match command.json {
+    let text = match command.shown.is_json() {
         true => stack::json(&found)?,
-        false => stack::text(&found, fathom_console::columns()),
+        false => stack::text(&found, command.shown.columns()),
     };
-    present::write_stdout(&shown)?;
+    command.shown.write(&text)?;
     Ok(match is_unseen(&found) {
         true => Exit::Failure,
         false => Exit::Success,

@@ -9,11 +9,13 @@ use fathom_documents::numbers;
 use fathom_model::machine::{HostReading, MachineUse};
 use fathom_observe::Sysroot;
 use fathom_observe::machine::{MachineWatch, machine_picture, read_smart, read_states};
+use fathom_outputs::Mark;
 use fathom_report::machine;
 use fathom_screen::{WatchedSpan, host_name, watch};
 
 use crate::exit::{CommandError, Exit};
 use crate::present;
+use crate::shown::{DocumentFormat, Shown};
 
 /// Utilisation, saturation and errors of every resource.
 ///
@@ -43,12 +45,8 @@ pub(crate) struct UseTable {
     /// Say how each figure was read.
     #[arg(long)]
     how: bool,
-    /// How it is printed.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    format: Format,
-    /// The same as --format json.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    shown: Shown<Format>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -62,7 +60,19 @@ enum Format {
     Html,
 }
 
+impl DocumentFormat for Format {
+    const JSON: Format = Format::Json;
+
+    fn mark(self) -> Mark {
+        match self {
+            Format::Html => Mark::Page,
+            _ => Mark::Document,
+        }
+    }
+}
+
 pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
+    command.shown.admit()?;
     let (found, was_interrupted) = match command.files.is_empty() {
         true => of_host(command.span),
         false => (of_files(&command.files)?, false),
@@ -73,12 +83,12 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
         present::complain(problem);
         return Ok(Exit::Failure);
     }
-    let shown = match (command.json, command.format) {
-        (true, _) | (_, Format::Json) => machine::json(&found)?,
-        (_, Format::Html) => machine::html(&found)?,
-        (_, Format::Text) => machine::text(&found, fathom_console::columns(), command.how),
+    let text = match command.shown.format() {
+        Format::Json => machine::json(&found)?,
+        Format::Html => machine::html(&found)?,
+        Format::Text => machine::text(&found, command.shown.columns(), command.how),
     };
-    present::write_stdout(&shown)?;
+    command.shown.write(&text)?;
     Ok(match was_interrupted {
         true => Exit::Interrupted,
         false => Exit::Success,

@@ -149,6 +149,9 @@ impl SettingsFile {
                 }
             }
         }
+        // The parser sorts by name; people look for the order of their file.
+        sections.sort_by_key(|section: &Section| section.at.line);
+        names.sort_by_key(|named: &Named| named.at.line);
         Ok(SettingsFile {
             path,
             sections,
@@ -217,6 +220,7 @@ impl Source<'_> {
                 at: place,
             });
         }
+        settings.sort_by_key(|setting: &Setting| setting.at.line);
         sections.push(Section {
             command,
             at,

@@ -110,7 +110,7 @@ pub(super) fn run(
         NetFormat::Json => pages::json(&report)?,
         _ => pages::matrix_text(&report, fathom_console::columns()),
     };
-    present::write_stdout(&text)?;
+    net.shown.write(&text)?;
     if let Some(path) = &net.matrix.html {
         write_page(path, &pages::matrix_html(&report)?)?;
     }

@@ -10,8 +10,9 @@ use fathom_runs::listing::{self, Layout, Listed};
 use fathom_store::{RunListing, Store};
 
 use crate::exit::Exit;
-use crate::output_flags::{Color, StorePath};
+use crate::output_flags::StorePath;
 use crate::present;
+use crate::shown::{Shown, TextOrJson};
 
 /// List stored runs, newest first.
 #[derive(Debug, Args)]
@@ -42,12 +43,8 @@ pub(crate) struct List {
     /// Only runs with this verdict.
     #[arg(long, value_enum)]
     verdict: Option<VerdictFilter>,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    /// When to use colour.
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    color: Color,
+    #[command(flatten)]
+    shown: Shown<TextOrJson>,
     #[command(flatten)]
     store: StorePath,
 }
@@ -110,8 +107,8 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
             shown.push(Listed { run, digest });
         }
     }
-    if list.json {
-        present::write_stdout(&listing::json(&shown)?)?;
+    if list.shown.is_json() {
+        list.shown.write(&listing::json(&shown)?)?;
         return Ok(Exit::Success);
     }
     if is_empty {
@@ -132,7 +129,7 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
     if failed > 0 {
         text += &format!("{} hidden: --all\n", unit::counted(failed, "failed run"));
     }
-    present::write_stdout(&text)?;
+    list.shown.write(&text)?;
     Ok(Exit::Success)
 }
 
@@ -148,8 +145,8 @@ impl List {
 
     fn layout(&self, now_unix_ns: u64) -> Layout {
         Layout {
-            width: fathom_console::terminal_columns(),
-            color: present::use_color(self.color, &std::io::stdout()),
+            width: self.shown.terminal_columns(),
+            color: self.shown.is_colored(),
             now_unix_ns,
         }
     }

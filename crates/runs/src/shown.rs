@@ -1,0 +1,114 @@
+//! Flags of commands that print one document: its format, where to, and in colour or not.
+
+use std::io::stdout;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fathom_outputs::Mark;
+
+use crate::output_flags::Color;
+use crate::present::{use_color, write_file, write_stdout};
+
+/// The formats of a command.
+pub trait DocumentFormat: ValueEnum + Default + PartialEq + Copy + Send + Sync + 'static {
+    /// What `--json` asks for.
+    const JSON: Self;
+
+    /// What a file in this format begins with: an existing one without it is another's.
+    fn mark(self) -> Mark {
+        Mark::Document
+    }
+}
+
+/// Formats of a command that has two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum TextOrJson {
+    /// For the terminal.
+    #[default]
+    Text,
+    /// One document.
+    Json,
+}
+
+impl DocumentFormat for TextOrJson {
+    const JSON: TextOrJson = TextOrJson::Json;
+}
+
+/// How the one document of a command is printed.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub struct Shown<F: DocumentFormat> {
+    /// How it is printed.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: F,
+    /// The same as --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write it here instead of to standard output.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// When to use colour.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+}
+
+impl<F: DocumentFormat> Shown<F> {
+    /// The format that was chosen.
+    pub fn format(&self) -> F {
+        match self.json {
+            true => F::JSON,
+            false => self.format,
+        }
+    }
+
+    /// Whether one document of JSON is asked for.
+    pub fn is_json(&self) -> bool {
+        self.format() == F::JSON
+    }
+
+    /// Whether text gets colour.
+    pub fn is_colored(&self) -> bool {
+        self.output.is_none() && use_color(self.color, &stdout())
+    }
+
+    /// Columns of text, where a terminal or a variable tells.
+    pub fn terminal_columns(&self) -> Option<usize> {
+        match self.output {
+            Some(_) => None,
+            None => fathom_console::terminal_columns(),
+        }
+    }
+
+    /// Columns of text.
+    pub fn columns(&self) -> usize {
+        match self.output {
+            Some(_) => FILE_COLUMNS,
+            None => fathom_console::columns(),
+        }
+    }
+
+    /// Looks before the work begins whether the file may be written.
+    ///
+    /// # Errors
+    /// The file is another's, or cannot be written.
+    pub fn admit(&self) -> anyhow::Result<()> {
+        if let Some(path) = &self.output {
+            fathom_console::admit(path, self.format().mark())?;
+        }
+        Ok(())
+    }
+
+    /// Prints the document, or writes it to its file.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, text: &str) -> anyhow::Result<()> {
+        match &self.output {
+            Some(path) => Ok(write_file(path, self.format().mark(), text)?),
+            None => write_stdout(text),
+        }
+    }
+}
+
+/// Columns of text in a file.
+pub const FILE_COLUMNS: usize = 80;
