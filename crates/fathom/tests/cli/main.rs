@@ -80,3 +80,4 @@ mod snia;
 mod stack;
 mod store;
 mod together;
+mod watch;

@@ -1,0 +1,166 @@
+//! How grave it is what a device does, by the rules and numbers of the verdict.
+//!
+//! A device is critical where the verdict is YES and names it, and a warning where
+//! a rule of the diagnosis is reached. It is fine only where the verdict is NO: no
+//! evidence is not good news.
+
+use fathom_diagnose::is_stuck;
+use fathom_diagnose::recording::DiskMoment;
+use fathom_model::diagnosis::{Answer, Diagnosis};
+use fathom_rules::diagnosis::cpu_stolen::THRESHOLD as STOLEN;
+use fathom_rules::diagnosis::hung_device::LEAST_SAMPLES;
+use fathom_rules::diagnosis::plateau::{
+    LEAST_MOMENTS, LEAST_QUEUE, QUIET_QUANTILE, THRESHOLD as INFLATION,
+};
+use fathom_rules::diagnosis::slow_device::{FEW_PER_SECOND, THRESHOLD as SLOW_MS};
+use fathom_rules::diagnosis::slow_flush::{SHARE_OF_TIME, THRESHOLD as SLOW_FLUSH_MS};
+use fathom_rules::diagnosis::waits_for_io::THRESHOLD as IO_WAIT;
+use fathom_stats::quantile::nearest_rank;
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::history::Seen;
+
+/// Readings among which the quiet ones are looked for.
+const QUIET_READINGS: usize = 300;
+
+/// From good to bad.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Severity {
+    /// It did nothing.
+    #[default]
+    Idle,
+    /// It did something, and no rule says how good that is.
+    NotJudged,
+    /// The verdict is that there is room.
+    Fine,
+    /// A rule is reached.
+    Warning,
+    /// The verdict is that this is the bottleneck.
+    Critical,
+}
+
+impl Severity {
+    /// For machines.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Severity::Idle => "idle",
+            Severity::NotJudged => "not_judged",
+            Severity::Fine => "ok",
+            Severity::Warning => "warning",
+            Severity::Critical => "critical",
+        }
+    }
+
+    /// In front of a name: colours alone are not for everybody.
+    pub(crate) fn mark(self) -> char {
+        match self {
+            Severity::Warning => '*',
+            Severity::Critical => '!',
+            _ => ' ',
+        }
+    }
+
+    /// Green, yellow or red; without colours bold letters.
+    pub(crate) fn style(self, colored: bool) -> Style {
+        let style = Style::new();
+        match (self, colored) {
+            (Severity::Critical, true) => style.fg(Color::Red).add_modifier(Modifier::BOLD),
+            (Severity::Warning, true) => style.fg(Color::Yellow),
+            (Severity::Fine, true) => style.fg(Color::Green),
+            (Severity::Critical | Severity::Warning, false) => style.add_modifier(Modifier::BOLD),
+            _ => style,
+        }
+    }
+}
+
+/// How grave the verdict is.
+pub(crate) fn of_answer(answer: Answer) -> Severity {
+    match answer {
+        Answer::Yes => Severity::Critical,
+        Answer::NotProven => Severity::Warning,
+        Answer::No => Severity::Fine,
+    }
+}
+
+/// How grave the mean time of a read or write is, in milliseconds.
+pub(crate) fn of_wait(wait_ms: f64) -> Severity {
+    match wait_ms {
+        ms if ms >= SLOW_MS => Severity::Warning,
+        _ => Severity::NotJudged,
+    }
+}
+
+/// How grave a share of the time is in which work waited for I/O.
+pub(crate) fn of_waiting(share: f64) -> Severity {
+    match share {
+        share if share >= IO_WAIT => Severity::Warning,
+        _ => Severity::NotJudged,
+    }
+}
+
+/// How grave a share of the CPU time is that the hypervisor gave to others.
+pub(crate) fn of_stolen(share: f64) -> Severity {
+    match share {
+        share if share >= STOLEN => Severity::Warning,
+        _ => Severity::NotJudged,
+    }
+}
+
+/// How grave it is what a device did in the time of the verdict.
+pub(crate) fn of_device(seen: &Seen<'_>, disk: &DiskMoment) -> Severity {
+    let found = &seen.found;
+    if found.answer == Answer::Yes && names(found, &disk.name) {
+        return Severity::Critical;
+    }
+    let load = seen.load(&disk.name);
+    if load.is_none() && disk.completions() == 0.0 {
+        return Severity::Idle;
+    }
+    let wait = load.and_then(|load| load.wait_ms.filter(|_| load.operations >= FEW_PER_SECOND));
+    let is_slow = wait.is_some_and(|ms| ms >= SLOW_MS);
+    let has_room = found.answer == Answer::No;
+    if is_slow || has_slow_flushes(disk) || hangs(seen, disk) || (!has_room && queues(seen, disk)) {
+        return Severity::Warning;
+    }
+    match has_room {
+        true => Severity::Fine,
+        false => Severity::NotJudged,
+    }
+}
+
+/// Whether the evidence names a device: `sda` and not `sda1`.
+fn names(found: &Diagnosis, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '!' | '/');
+    let mut words = found.evidence.iter().flat_map(|line| {
+        let subject = line.split(": ").next().unwrap_or(line);
+        subject.split(|c| !is_part(c))
+    });
+    words.any(|word| word == name)
+}
+
+fn has_slow_flushes(disk: &DiskMoment) -> bool {
+    let [flush, _] = disk.others();
+    flush.wait_ms.is_some_and(|ms| ms >= SLOW_FLUSH_MS) && flush.in_flight() >= SHARE_OF_TIME
+}
+
+/// In the last readings it had operations and completed none.
+fn hangs(seen: &Seen<'_>, disk: &DiskMoment) -> bool {
+    let last = seen.latest(&disk.name, LEAST_SAMPLES);
+    last.len() == LEAST_SAMPLES && last.iter().all(|disk| is_stuck(disk))
+}
+
+/// Operations queue, and each takes several times as long as on the quiet device.
+fn queues(seen: &Seen<'_>, disk: &DiskMoment) -> bool {
+    let load = seen.load(&disk.name);
+    let load = load.filter(|load| load.queue.is_some_and(|queue| queue >= LEAST_QUEUE));
+    let Some(wait) = load.and_then(|load| load.wait_ms) else {
+        return false;
+    };
+    let readings = seen.latest(&disk.name, QUIET_READINGS);
+    let busy = readings
+        .iter()
+        .filter(|disk| disk.operations() >= FEW_PER_SECOND);
+    let waits: Vec<f64> = busy.filter_map(|disk| disk.mean_wait_ms()).collect();
+    let quiet = nearest_rank(&waits, QUIET_QUANTILE).filter(|ms| *ms > 0.0);
+    waits.len() >= LEAST_MOMENTS && quiet.is_some_and(|ms| wait >= INFLATION * ms)
+}
