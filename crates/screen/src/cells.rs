@@ -188,7 +188,7 @@ fn not_known(recorded: bool) -> Fact {
     Fact::plain(format!("not in this {who}"))
 }
 
-/// `I/O 30 % (all 10 %)`, `CPU 1 %`, `memory 0 %`, `3 tasks run, 1 blocked`.
+/// `I/O 30 % (all 10 %)`, `CPU 1 %`, `memory 0 %`, `tasks: 3 running, 1 blocked`.
 pub(crate) fn pressure_facts(moment: &Moment, recorded: bool) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(some) = moment.io_pressure_some {
@@ -208,10 +208,9 @@ pub(crate) fn pressure_facts(moment: &Moment, recorded: bool) -> Vec<Fact> {
         facts.push(not_known(recorded));
     }
     let tasks = moment.runnable.zip(moment.blocked);
-    facts
-        .extend(tasks.map(|(run, blocked)| {
-            Fact::plain(format!("{run:.0} tasks run, {blocked:.0} blocked"))
-        }));
+    facts.extend(tasks.map(|(run, blocked)| {
+        Fact::plain(format!("tasks: {run:.0} running, {blocked:.0} blocked"))
+    }));
     facts
 }
 

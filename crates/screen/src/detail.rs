@@ -32,6 +32,9 @@ const HIGHEST: usize = 17;
 const HEAD_LINES: usize = 2;
 /// Fewer classes say nothing.
 const LEAST_CLASSES: usize = 3;
+/// The kernel counts whole milliseconds: below this class, means are made of few. A power
+/// of two of milliseconds.
+const FASTEST_CLASS: i32 = -6;
 /// Columns of the bounds of a class, and of its count with the blanks around it.
 const RANGE: usize = 20;
 const CLASS_COUNT: usize = 10;
@@ -74,19 +77,12 @@ pub(crate) fn lines(
 
 /// `vda: the longest queue of the last 30 s`.
 fn title(seen: &Seen<'_>, view: &View, disk: &DiskMoment, width: usize) -> Line<'static> {
-    let grave = severity::of_device(seen, disk);
+    let (grave, what) = severity::of_device_and_why(seen, disk);
     let model = seen.place_of(&disk.name).map(|place| {
         let size = (place.size_bytes > 0).then(|| unit::bytes(place.size_bytes).to_string());
         let model = place.model.as_deref().map(clean);
         model.into_iter().chain(size).collect::<Vec<_>>().join(", ")
     });
-    let what = match grave {
-        severity::Severity::Critical => "named by the verdict",
-        severity::Severity::Warning => "needs a look",
-        severity::Severity::Fine => "not the bottleneck",
-        severity::Severity::NotJudged => "in use",
-        severity::Severity::Idle => "idle",
-    };
     let mut parts = vec![format!("{}: {what}", clean(&disk.name))];
     parts.extend(model.filter(|model| !model.is_empty()));
     let text = format!(
@@ -268,7 +264,7 @@ pub(crate) fn distribution(
     let readings = seen.latest(&disk.name, usize::MAX);
     let busy = readings.iter().filter(|disk| disk.operations() > 0.0);
     let waits = busy.filter_map(|disk| disk.mean_wait_ms());
-    let class = |ms: f64| ms.max(1e-3).log2().floor() as i32;
+    let class = |ms: f64| (ms.max(f64::MIN_POSITIVE).log2().floor() as i32).max(FASTEST_CLASS);
     let classes: Vec<i32> = waits.map(class).collect();
     let room = height.saturating_sub(HEAD_LINES);
     let (Some(least), Some(most)) = (classes.iter().min(), classes.iter().max()) else {
@@ -297,7 +293,8 @@ pub(crate) fn distribution(
     ];
     for (class, count) in counts {
         let bound = |class: i32| unit::latency(f64::from(class).exp2() * 1e6);
-        let from = match class == first && first > *least {
+        let holds_faster = class == first && (first > *least || first == FASTEST_CLASS);
+        let from = match holds_faster {
             true => "up".to_owned(),
             false => bound(class),
         };

@@ -202,6 +202,13 @@ pub(crate) fn shown<'a>(seen: &Seen<'a>, view: &View) -> (Vec<&'a DiskMoment>, u
     (order, more)
 }
 
+/// The marked device, where it is among those that are shown.
+pub(crate) fn marked<'a>(seen: &Seen<'a>, view: &View) -> Option<&'a DiskMoment> {
+    let name = view.selected.as_deref()?;
+    let (order, _) = shown(seen, view);
+    order.into_iter().find(|disk| disk.name == name)
+}
+
 /// The device that is looked at first: the gravest, then the one with the longest queue.
 pub(crate) fn worst<'a>(seen: &Seen<'a>, view: &View) -> Option<&'a DiskMoment> {
     let (order, _) = shown(seen, view);

@@ -1,32 +1,37 @@
 //! The page of help and the line of keys.
 
+use fathom_report::table::display_width;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
-use ratatui::widgets::{Block, Borders, Clear, Paragraph, Wrap};
+use ratatui::widgets::{Block, Borders, Clear, Padding, Paragraph, Wrap};
 
 use crate::fitting;
 use crate::view::View;
 
 const HELP: &str = "\
-q quit   ? this page   s sort by queue, operations, bytes, wait, name
-↑ ↓      mark a device; enter shows it alone, esc goes back
-/        show only devices, mounts and processes of this name; esc ends it
-f, space freeze, and go on
-← →      back and forth in time, page up and down by half a minute,
-         home to the oldest reading, end to live
-tab      all, devices, processes and control groups, network
+q  quit                      ?  this page
+↑ ↓  mark a device           enter  open it
+esc  go back                 /  filter by name
+s  sort by queue, operations, bytes, wait or name
+f, space  freeze             tab  next pane
+← →  back and forth in time; page up, page down: 30
+home  the oldest reading     end  live again
+mouse  a click marks, a second opens, the wheel moves
 
-The verdict and the columns below \"last 30 s\" are for the same time; the
-others are for the last reading. Devices are in the order of the last 30 s.
-! is a device that the verdict names, * one that reaches a rule of the
-diagnosis (100 ms for an operation, slow flushes, a growing queue).
-Green is proved room. A dot is zero. Bars show the highest reading of
-each cell. Mean times hold the time in the queue.
-%util is not shown: a device that serves several operations at once is
-not at its end when there is always one.
-I/O wait of a process needs sysctl kernel.task_delayacct=1.";
+The verdict and the columns below \"last 30 s\" are for
+the same time, the others for the last reading. Devices
+are sorted by the last 30 s.
+!  named by the verdict
+*  reaches a rule: 100 ms for an operation, slow
+   flushes, a growing queue, or nothing completed
+green  proved not to be the bottleneck    ·  zero
+Bars show the highest reading of each cell.
+Times hold the time in the queue. %util is not shown:
+a device that serves several operations at once is not
+at its limit when one is always in flight.
+I/O wait needs sysctl kernel.task_delayacct=1.";
 
 /// Keys, the most important ones first.
 const KEYS: [&str; 8] = [
@@ -71,14 +76,18 @@ pub(crate) fn key_line(view: &View, width: usize) -> Line<'static> {
 /// The page over the rest of the screen.
 pub(crate) fn page(frame: &mut Frame<'_>, area: Rect) {
     let lines = HELP.lines().count() as u16 + 2;
-    let (width, height) = (76.min(area.width), lines.min(area.height));
+    let columns = HELP.lines().map(display_width).max().unwrap_or(0) as u16 + 4;
+    let (width, height) = (columns.min(area.width), lines.min(area.height));
     let place = Rect {
         x: (area.width - width) / 2,
         y: (area.height - height) / 2,
         width,
         height,
     };
-    let block = Block::new().borders(Borders::ALL).title(" fathom watch ");
+    let block = Block::new()
+        .borders(Borders::ALL)
+        .padding(Padding::horizontal(1))
+        .title(" fathom watch ");
     frame.render_widget(Clear, place);
     let text = Paragraph::new(HELP).wrap(Wrap { trim: false }).block(block);
     frame.render_widget(text, place);

@@ -108,11 +108,8 @@ impl View {
         let Some(seen) = history.at(self.position) else {
             return;
         };
-        let (order, _) = devices::shown(&seen, self);
-        let marked = self.selected.take();
-        let marked = marked.filter(|name| order.iter().any(|disk| disk.name == *name));
-        self.selected =
-            marked.or_else(|| devices::worst(&seen, self).map(|disk| disk.name.clone()));
+        let disk = devices::marked(&seen, self).or_else(|| devices::worst(&seen, self));
+        self.selected = disk.map(|disk| disk.name.clone());
         self.is_open = self.selected.is_some();
     }
 

@@ -208,6 +208,17 @@ fn without_colours_the_text_stays() {
 }
 
 #[test]
+fn the_page_of_help_fits_small_terminals() {
+    let mut view = View::new(Sort::Queue);
+    view.helps = true;
+    let text = lines(&drawn(60, 24, &view).0).join("\n");
+    assert!(
+        text.contains("q  quit") && text.contains("task_delayacct=1"),
+        "{text}"
+    );
+}
+
+#[test]
 fn high_screens_are_used() {
     let (buffer, _) = drawn(120, 50, &View::new(Sort::Queue));
     let text = lines(&buffer);

@@ -148,9 +148,8 @@ impl Shares {
             shares.users[place] = shares.take(wanted.min(HEAD_LINES + rows));
         }
         shares.devices += shares.take(busy - shares.devices);
-        // An empty line before the detail.
-        if shares.left > detail::LEAST_LINES {
-            shares.detail = shares.take(1 + detail::LEAST_LINES);
+        if shares.left >= detail::LEAST_LINES {
+            shares.detail = shares.take(detail::LEAST_LINES);
         }
         let processes = (users[0] - shares.users[0]).min(FIRST_ROWS);
         shares.users[0] += shares.take(processes);
@@ -180,12 +179,9 @@ fn everything(tables: &mut Tables, seen: &Seen<'_>, view: &View, (width, height)
     });
     let shares = Shares::of(height, devices::wanted_lines(seen, view), wanted);
     tables.add_devices(seen, view, width, shares.devices);
-    let marked = view.selected.as_deref();
-    let marked = marked.and_then(|name| seen.moment.disks.iter().find(|d| d.name == name));
-    let shown = marked.or_else(|| devices::worst(seen, view));
-    if let Some(disk) = shown.filter(|_| shares.detail > 0) {
-        tables.lines.push(Line::default());
-        let lines = detail::lines(seen, view, disk, width, shares.detail - 1);
+    let disk = devices::marked(seen, view).or_else(|| devices::worst(seen, view));
+    if let Some(disk) = disk.filter(|_| shares.detail > 0) {
+        let lines = detail::lines(seen, view, disk, width, shares.detail);
         tables.lines.extend(lines);
         let lines = detail::distribution(seen, disk, width, shares.left);
         tables.lines.extend(lines);

@@ -108,23 +108,40 @@ pub(crate) fn of_stolen(share: f64) -> Severity {
 
 /// How grave it is what a device did in the time of the verdict.
 pub(crate) fn of_device(seen: &Seen<'_>, disk: &DiskMoment) -> Severity {
+    of_device_and_why(seen, disk).0
+}
+
+/// The same, and why, in words that follow the name of the device.
+pub(crate) fn of_device_and_why(seen: &Seen<'_>, disk: &DiskMoment) -> (Severity, String) {
     let found = &seen.found;
+    let say = |severity, why: &str| (severity, why.to_owned());
     if found.answer == Answer::Yes && names(found, &disk.name) {
-        return Severity::Critical;
+        return say(Severity::Critical, "named by the verdict");
     }
     let load = seen.load(&disk.name);
+    if hangs(seen, disk) {
+        return say(Severity::Warning, "has operations and completes none");
+    }
     if load.is_none() && disk.completions() == 0.0 {
-        return Severity::Idle;
+        return say(Severity::Idle, "idle");
     }
     let wait = load.and_then(|load| load.wait_ms.filter(|_| load.operations >= FEW_PER_SECOND));
-    let is_slow = wait.is_some_and(|ms| ms >= SLOW_MS);
     let has_room = found.answer == Answer::No;
-    if is_slow || has_slow_flushes(disk) || hangs(seen, disk) || (!has_room && queues(seen, disk)) {
-        return Severity::Warning;
+    if wait.is_some_and(|ms| ms >= SLOW_MS) {
+        let why = format!("an operation takes {SLOW_MS} ms or more");
+        return (Severity::Warning, why);
     }
-    match has_room {
-        true => Severity::Fine,
-        false => Severity::NotJudged,
+    if has_slow_flushes(disk) {
+        let why = format!("a flush takes {SLOW_FLUSH_MS} ms or more");
+        return (Severity::Warning, why);
+    }
+    match (has_room, queues(seen, disk)) {
+        (true, _) => say(Severity::Fine, "not the bottleneck"),
+        (false, true) => {
+            let why = format!("operations queue and take {INFLATION} times as long or more");
+            (Severity::Warning, why)
+        }
+        (false, false) => say(Severity::NotJudged, "in use"),
     }
 }
 
