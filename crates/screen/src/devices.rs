@@ -229,7 +229,8 @@ pub(crate) fn wanted_lines(seen: &Seen<'_>, view: &View) -> (usize, usize) {
     let busy = order.iter().filter(is_busy).count();
     let lines = |rows: usize, more: usize| HEAD_LINES + rows.max(1) + usize::from(more > 0);
     let idle = order.len() - busy;
-    (lines(busy, more + idle), lines(order.len(), more))
+    let all = lines(order.len(), more);
+    (lines(busy, more + idle).min(all), all)
 }
 
 /// The table in this room.

@@ -1,9 +1,8 @@
-//! What a host does, reading by reading: as a screen of a terminal, and as
-//! blocks of text.
+//! What a host does, reading by reading: as a screen of a terminal, as blocks of
+//! text, and as lines of JSON.
 //!
-//! Moments come from outside, live or from a recording. Both forms say the same
-//! in the same words. A host can also be watched for a while, with the time that
-//! is left in one line.
+//! Moments come from outside, live or from a recording. All forms say the same. A
+//! host can also be watched for a while, with the time that is left in one line.
 
 mod cells;
 mod detail;

@@ -14,7 +14,7 @@ use super::{Picture, draw};
 use crate::filter::Filter;
 use crate::history::History;
 use crate::order::Sort;
-use crate::view::View;
+use crate::view::{Pane, View};
 
 fn disk(name: &str, reads: f64, wait_ms: f64) -> DiskMoment {
     DiskMoment {
@@ -204,6 +204,40 @@ fn without_colours_the_text_stays() {
         assert_eq!(lines(&with), lines(&without));
         assert!(!colors(&with).is_empty());
         assert_eq!(colors(&without), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn every_size_is_drawn_whatever_there_is() {
+    let idle = |count: usize| {
+        let mut history = History::new(RecordedHost::default());
+        history.push(Moment {
+            seconds: Some(1.0),
+            disks: (0..count)
+                .map(|number| disk(&format!("sd{number}"), 0.0, 0.0))
+                .collect(),
+            ..Moment::default()
+        });
+        history
+    };
+    let mut view = View::new(Sort::Queue);
+    for history in [idle(0), idle(1), idle(2), idle(40), history()] {
+        for pane in [Pane::All, Pane::Devices, Pane::Doers, Pane::Network] {
+            view.pane = pane;
+            for (selected, is_open) in [(None, false), (Some("sda"), true), (Some("sd1"), false)] {
+                view.selected = selected.map(str::to_owned);
+                view.is_open = is_open;
+                for (width, height) in [(1, 1), (9, 7), (28, 9), (44, 14), (80, 19), (131, 60)] {
+                    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+                    let seen = history.live();
+                    terminal
+                        .draw(|frame| {
+                            let _ = draw(frame, history.host(), seen.as_ref(), &view);
+                        })
+                        .unwrap();
+                }
+            }
+        }
     }
 }
 

@@ -156,7 +156,7 @@ impl Shares {
         if shares.detail > 0 {
             shares.detail += shares.take(detail::MOST_LINES - detail::LEAST_LINES);
         }
-        shares.devices += shares.take(devices - shares.devices);
+        shares.devices += shares.take(devices.saturating_sub(shares.devices));
         for (place, wanted) in users.into_iter().enumerate() {
             shares.users[place] += shares.take(wanted - shares.users[place]);
         }

@@ -71,14 +71,10 @@ pub(crate) struct Watch {
     /// Order of devices and processes.
     #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
     sort: Sort,
-    /// Only devices, mount points, processes and interfaces with this in their name.
-    #[arg(
-        long,
-        value_name = "TEXT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    filter: String,
+    /// Show only what has this in its name: devices (also by their mount points),
+    /// processes, control groups, interfaces and mounts.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
     /// Blocks of text, also on a terminal.
     #[arg(long, conflicts_with = "json")]
     plain: bool,
@@ -91,11 +87,15 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
+    fn filter(&self) -> Filter {
+        Filter::new(self.filter.as_deref().unwrap_or_default())
+    }
+
     /// As it is looked at first.
     fn view(&self) -> View {
         View::new(self.sort)
             .colored(present::use_color(self.color, &stdout()))
-            .filtered(Filter::new(&self.filter))
+            .filtered(self.filter())
     }
 
     /// Whether it is written as text: requested, or no terminal is there.
@@ -105,7 +105,7 @@ impl Watch {
 
     /// A moment as text or JSON.
     fn print(&self, host: &RecordedHost, seen: &Seen<'_>) -> anyhow::Result<()> {
-        let filter = Filter::new(&self.filter);
+        let filter = self.filter();
         let text = match self.json {
             true => fathom_screen::json_line(host, seen, self.sort, &filter)?,
             false => fathom_screen::block(host, seen, self.sort, &filter),
