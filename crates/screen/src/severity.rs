@@ -181,3 +181,84 @@ fn queues(seen: &Seen<'_>, disk: &DiskMoment) -> bool {
     let quiet = nearest_rank(&waits, QUIET_QUANTILE).filter(|ms| *ms > 0.0);
     waits.len() >= LEAST_MOMENTS && quiet.is_some_and(|ms| wait >= INFLATION * ms)
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_diagnose::recording::{CpuShares, Moment, RecordedHost};
+
+    use super::*;
+    use crate::history::History;
+
+    fn disk(reads: f64, wait_ms: f64) -> DiskMoment {
+        DiskMoment {
+            name: "sda".to_owned(),
+            reads,
+            read_wait_ms: Some(wait_ms),
+            write_wait_ms: Some(0.0),
+            queue: Some(reads * wait_ms / 1000.0),
+            outstanding: Some((reads * wait_ms / 1000.0).round()),
+            ..DiskMoment::default()
+        }
+    }
+
+    /// What is said of the disk after these readings, with the answer of the verdict.
+    fn said(disks: impl IntoIterator<Item = DiskMoment>) -> (Answer, Severity, String) {
+        let mut history = History::new(RecordedHost::default());
+        for disk in disks {
+            history.push(Moment {
+                seconds: Some(1.0),
+                cpu: Some(CpuShares {
+                    idle: 0.9,
+                    user: 0.1,
+                    ..CpuShares::default()
+                }),
+                io_pressure_some: Some(0.0),
+                disks: vec![disk],
+                ..Moment::default()
+            });
+        }
+        let seen = history.live().unwrap();
+        let (severity, why) = of_device_and_why(&seen, &seen.moment.disks[0]);
+        (seen.found.answer, severity, why)
+    }
+
+    #[test]
+    fn only_proved_room_is_fine() {
+        let (answer, severity, _) = said((0..12).map(|_| disk(20.0, 0.2)));
+        assert_eq!((answer, severity), (Answer::No, Severity::Fine));
+        // Too little was seen.
+        let (answer, severity, _) = said([disk(20.0, 0.2)]);
+        assert_eq!((answer, severity), (Answer::NotProven, Severity::NotJudged));
+        let (_, severity, why) = said((0..12).map(|_| disk(0.0, 0.0)));
+        assert_eq!((severity, why.as_str()), (Severity::Idle, "idle"));
+    }
+
+    #[test]
+    fn rules_are_named_that_are_reached() {
+        let (_, severity, why) = said((0..12).map(|_| disk(20.0, 150.0)));
+        assert_eq!(severity, Severity::Warning);
+        assert_eq!(why, "an operation takes 100 ms or more");
+        let quiet = (0..20).map(|_| disk(50.0, 2.0));
+        let (_, severity, why) = said(quiet.chain((0..30).map(|_| disk(400.0, 20.0))));
+        assert_eq!(severity, Severity::Warning, "{why}");
+        assert_eq!(why, "operations queue and take 3 times as long or more");
+    }
+
+    #[test]
+    fn a_device_that_completes_nothing_is_seen_at_once() {
+        let hung = || DiskMoment {
+            outstanding: Some(4.0),
+            ..disk(0.0, 0.0)
+        };
+        let working = (0..6).map(|_| disk(20.0, 0.2));
+        let (_, severity, _) = said(working.chain([hung()]));
+        assert_ne!(severity, Severity::Warning, "one reading is no hang");
+        let working = (0..6).map(|_| disk(20.0, 0.2));
+        let (_, severity, why) = said(working.chain([hung(), hung()]));
+        assert_eq!(severity, Severity::Warning);
+        assert_eq!(why, "has operations and completes none");
+        let working = (0..6).map(|_| disk(20.0, 0.2));
+        let (answer, severity, _) = said(working.chain((0..8).map(|_| hung())));
+        assert_eq!((answer, severity), (Answer::Yes, Severity::Critical));
+    }
+}
