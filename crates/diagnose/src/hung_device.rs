@@ -78,7 +78,7 @@ pub(crate) fn is_in_use(disk: &DiskMoment) -> bool {
 }
 
 /// Whether a moment of a device is one of a hang.
-pub(crate) fn is_stuck(disk: &DiskMoment) -> bool {
+pub fn is_stuck(disk: &DiskMoment) -> bool {
     let used = is_in_use(disk);
     match disk.outstanding {
         // What is in flight at the end while none ended since the last reading.

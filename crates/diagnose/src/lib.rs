@@ -42,6 +42,7 @@ pub use anonymous::{GroupWords, anonymised, without_file_names};
 pub use ceiling::Ceiling;
 pub use decide::diagnose;
 pub use held_back::only_limits_of;
+pub use hung_device::is_stuck;
 pub use join::join;
 pub use second::{no_test_load, same_host, same_time};
 pub use stack::{Landing, judge_stack, landings};

@@ -59,6 +59,7 @@ pub mod together;
 pub mod unit;
 pub mod verdict;
 pub mod view;
+pub mod watch_line;
 pub mod workload;
 
 pub use comparison::{COMPARISON_SCHEMA, Comparison, ComparisonOutcome, Metric, Standing};

@@ -34,6 +34,7 @@ mod cpu;
 mod data_file;
 mod data_state;
 mod device;
+mod device_places;
 mod device_stack;
 mod doctor;
 mod drop_cache;
@@ -73,6 +74,7 @@ pub use data_file::DataFile;
 pub use data_state::{
     DataState, cached_share, cached_share_of_files, data_state, state_of_files, unflushed_bytes,
 };
+pub use device_places::{DevicePlace, device_places};
 pub use doctor::{Capability, CapabilityStatus, doctor};
 pub use drop_cache::{DropReport, drop_page_cache, drop_page_cache_of_files};
 pub use error::Error;

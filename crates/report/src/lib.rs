@@ -50,6 +50,7 @@ pub mod stack;
 mod steady;
 mod summary;
 mod view;
+pub mod watch_line;
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]

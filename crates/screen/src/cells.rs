@@ -1,57 +1,20 @@
 //! Moments as the cells of tables and words of lines; the screen and the plain
 //! text say the same.
 
-use clap::ValueEnum;
 use fathom_diagnose::recording::{DiskMoment, DoerMoment, LinkMoment, Moment, NfsMoment};
+use fathom_model::diagnosis::DiskLoad;
 use fathom_model::unit;
 use fathom_report::table::clean;
 
 use crate::history::Seen;
+use crate::severity::{self, Severity};
 
-const MIB: f64 = 1_048_576.0;
+pub(crate) const MIB: f64 = 1_048_576.0;
 /// Fewer moments tell nothing.
 const LEAST_MOMENTS: u32 = 3;
 
-/// Order of devices and processes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Sort {
-    /// Operations in flight; of processes the time that they waited.
-    #[default]
-    Queue,
-    /// Operations per second.
-    Operations,
-    /// Bytes per second.
-    Bytes,
-    /// Time of an operation.
-    Wait,
-    /// By name.
-    Name,
-}
-
-impl Sort {
-    pub(crate) fn next(self) -> Sort {
-        match self {
-            Sort::Queue => Sort::Operations,
-            Sort::Operations => Sort::Bytes,
-            Sort::Bytes => Sort::Wait,
-            Sort::Wait => Sort::Name,
-            Sort::Name => Sort::Queue,
-        }
-    }
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Sort::Queue => "queue",
-            Sort::Operations => "operations",
-            Sort::Bytes => "bytes",
-            Sort::Wait => "wait",
-            Sort::Name => "name",
-        }
-    }
-}
-
 /// A number of a few digits, empty when it is nothing.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value {
         v if v < 0.005 => "·".to_owned(),
         v if v < 9.95 => format!("{v:.2}"),
@@ -60,21 +23,41 @@ fn number(value: f64) -> String {
     }
 }
 
-fn mib(bytes: f64) -> String {
+/// The number in a column of this width: thousands and millions where it needs them.
+pub(crate) fn figure(value: f64, width: usize) -> String {
+    let text = number(value);
+    if text.chars().count() <= width {
+        return text;
+    }
+    let scaled = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)]
+        .map(|(unit, scale)| format!("{:.1}{unit}", value / scale));
+    let fits = scaled.iter().find(|text| text.len() <= width);
+    fits.unwrap_or(&scaled[3]).clone()
+}
+
+pub(crate) fn mib(bytes: f64) -> String {
     number(bytes / MIB)
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
-/// Heads of [`device`].
+/// Heads of [`device`]: figures of a reading, and two of the time of the verdict.
 pub(crate) const DEVICE_HEADS: [&str; 10] = [
-    "device", "r/s", "w/s", "rMiB/s", "wMiB/s", "r ms", "w ms", "queue", "KiB/op", "flush/s",
+    "device",
+    "r/s",
+    "w/s",
+    "rMiB/s",
+    "wMiB/s",
+    "r ms",
+    "w ms",
+    "queue",
+    "ms, window",
+    "queue, window",
 ];
 
-pub(crate) fn device(disk: &DiskMoment) -> [String; 10] {
-    let block = disk.bytes() / disk.operations().max(f64::MIN_POSITIVE);
+pub(crate) fn device(disk: &DiskMoment, load: Option<&DiskLoad>) -> [String; 10] {
     [
         clean(&disk.name),
         number(disk.reads),
@@ -84,34 +67,9 @@ pub(crate) fn device(disk: &DiskMoment) -> [String; 10] {
         number(disk.read_wait_ms.unwrap_or(0.0)),
         number(disk.write_wait_ms.unwrap_or(0.0)),
         number(disk.in_flight().unwrap_or(0.0)),
-        number(if disk.operations() > 0.0 {
-            block / 1024.0
-        } else {
-            0.0
-        }),
-        number(disk.flushes),
+        number(load.and_then(|load| load.wait_ms).unwrap_or(0.0)),
+        number(load.and_then(|load| load.queue).unwrap_or(0.0)),
     ]
-}
-
-/// Devices in order.
-pub(crate) fn devices(moment: &Moment, sort: Sort) -> Vec<&DiskMoment> {
-    let mut disks: Vec<&DiskMoment> = moment.disks.iter().collect();
-    let key = |disk: &DiskMoment| match sort {
-        Sort::Queue => disk.in_flight().unwrap_or(0.0),
-        Sort::Operations => disk.operations(),
-        Sort::Bytes => disk.bytes(),
-        Sort::Wait => disk.mean_wait_ms().unwrap_or(0.0),
-        Sort::Name => 0.0,
-    };
-    // Of those that are alike, the one that moves more bytes, then by name.
-    disks.sort_by(|a, b| {
-        let bytes = |d: &DiskMoment| if sort == Sort::Name { 0.0 } else { d.bytes() };
-        key(b)
-            .total_cmp(&key(a))
-            .then(bytes(b).total_cmp(&bytes(a)))
-            .then(a.name.cmp(&b.name))
-    });
-    disks
 }
 
 /// Heads of [`doer`].
@@ -134,35 +92,6 @@ pub(crate) fn doer(doer: &DoerMoment, all_bytes: f64) -> [String; 6] {
             "·".to_owned()
         },
     ]
-}
-
-/// Processes or groups in order, and the bytes that their shares are of: all of
-/// theirs, or what the devices moved where that is more. Those who did the rest
-/// were not looked at, or have ended.
-pub(crate) fn doers<'m>(
-    moment: &Moment,
-    doers: &'m [DoerMoment],
-    sort: Sort,
-) -> (Vec<&'m DoerMoment>, f64) {
-    let mut order: Vec<&DoerMoment> = doers.iter().collect();
-    let key = |doer: &DoerMoment| match sort {
-        Sort::Queue | Sort::Wait => (doer.io_wait.unwrap_or(0.0), doer.bytes()),
-        Sort::Operations | Sort::Bytes => (doer.bytes(), doer.cpus),
-        Sort::Name => (0.0, 0.0),
-    };
-    order.sort_by(|a, b| {
-        let (x, y) = (key(a), key(b));
-        let by_cpu = match sort {
-            Sort::Name => std::cmp::Ordering::Equal,
-            _ => b.cpus.total_cmp(&a.cpus),
-        };
-        (y.0.total_cmp(&x.0))
-            .then(y.1.total_cmp(&x.1))
-            .then(by_cpu)
-            .then(a.name.cmp(&b.name))
-    });
-    let all: f64 = doers.iter().map(DoerMoment::bytes).sum();
-    (order, all.max(moment.moved_bytes()))
 }
 
 /// Heads of [`link`] and [`mount`].
@@ -201,88 +130,118 @@ pub(crate) fn mount(mount: &NfsMoment) -> [String; 6] {
     ]
 }
 
-/// `12 user 5 system 30 I/O wait %  cpu1 60 %  load 1.2 on 2`.
-pub(crate) fn cpu_line(moment: &Moment, cpus: Option<u32>) -> String {
-    let mut parts = Vec::new();
-    if let Some(cpu) = moment.cpu {
-        let mut shares = vec![
-            ("user", cpu.user),
-            ("system", cpu.system),
-            ("I/O wait", cpu.iowait),
-        ];
-        if cpu.steal >= 0.005 {
-            shares.push(("stolen", cpu.steal));
+/// A part of a line that says something by itself.
+pub(crate) struct Fact {
+    pub(crate) text: String,
+    pub(crate) severity: Severity,
+}
+
+impl Fact {
+    fn plain(text: String) -> Fact {
+        Fact {
+            text,
+            severity: Severity::NotJudged,
         }
-        let shares = shares
-            .iter()
-            .map(|(word, share)| format!("{:.0} {word}", 100.0 * share));
-        parts.push(format!("{} %", shares.collect::<Vec<_>>().join(" ")));
     }
-    if let Some(busiest) = moment
-        .busiest_cpu
-        .filter(|_| cpus.is_none_or(|cpus| cpus > 1))
-    {
-        parts.push(format!("cpu{} {}", busiest.number, percent(busiest.busy)));
+}
+
+/// The facts of a line beside one another.
+pub(crate) fn joined(facts: &[Fact]) -> String {
+    let texts: Vec<&str> = facts.iter().map(|fact| fact.text.as_str()).collect();
+    texts.join("  ")
+}
+
+/// `12 % user, 5 % system, 30 % I/O wait`, `cpu1 60 %`, `load 1.2 on 2 CPUs`.
+pub(crate) fn cpu_facts(moment: &Moment, cpus: Option<u32>) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(cpu) = moment.cpu {
+        let text = format!(
+            "{} user, {} system, {} I/O wait",
+            percent(cpu.user),
+            percent(cpu.system),
+            percent(cpu.iowait)
+        );
+        facts.push(Fact::plain(text));
+        facts.extend((cpu.steal >= 0.005).then(|| Fact {
+            text: format!("{} stolen by the hypervisor", percent(cpu.steal)),
+            severity: severity::of_stolen(cpu.steal),
+        }));
     }
     if let Some(load) = moment.load {
-        let of = cpus.map_or(String::new(), |cpus| format!(" on {cpus}"));
-        parts.push(format!("load {load:.1}{of}"));
+        let of = cpus.map_or(String::new(), |cpus| {
+            format!(" on {}", unit::counted(cpus.into(), "CPU"))
+        });
+        facts.push(Fact::plain(format!("load {load:.1}{of}")));
     }
-    parts.join("  ")
-}
-
-/// Who does not tell what is not known: of a recording it is not known why.
-fn untold(recorded: bool) -> String {
-    let who = if recorded { "recording" } else { "kernel" };
-    format!("not in this {who}")
-}
-
-/// `I/O 30 % (all 10 %)  CPU 1 %  memory 0 %  3 tasks run, 1 blocked`.
-pub(crate) fn pressure_line(moment: &Moment, recorded: bool) -> String {
-    let mut parts = Vec::new();
-    let share = |name: &str, value: Option<f64>| value.map(|v| format!("{name} {}", percent(v)));
-    parts.extend(share("I/O", moment.io_pressure_some));
-    parts.extend(
-        moment
-            .io_pressure_full
-            .map(|full| format!("(all {})", percent(full))),
+    let busiest = moment.busiest_cpu;
+    facts.extend(
+        busiest
+            .filter(|_| cpus.is_none_or(|cpus| cpus > 1))
+            .map(|cpu| Fact::plain(format!("busiest cpu{} {}", cpu.number, percent(cpu.busy)))),
     );
-    parts.extend(share("CPU", moment.cpu_pressure_some));
-    parts.extend(share("memory", moment.memory_pressure_some));
-    if parts.is_empty() {
-        parts.push(untold(recorded));
+    facts
+}
+
+/// Who lacks what is not known: of a recording it is not known why.
+fn not_known(recorded: bool) -> Fact {
+    let who = if recorded { "recording" } else { "kernel" };
+    Fact::plain(format!("not in this {who}"))
+}
+
+/// `I/O 30 % (all 10 %)`, `CPU 1 %`, `memory 0 %`, `tasks: 3 running, 1 blocked`.
+pub(crate) fn pressure_facts(moment: &Moment, recorded: bool) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(some) = moment.io_pressure_some {
+        let all = moment.io_pressure_full;
+        let all = all.map_or(String::new(), |all| format!(" (all {})", percent(all)));
+        facts.push(Fact {
+            text: format!("I/O {}{all}", percent(some)),
+            severity: severity::of_waiting(some),
+        });
+    }
+    let share = |name: &str, value: Option<f64>| {
+        value.map(|value| Fact::plain(format!("{name} {}", percent(value))))
+    };
+    facts.extend(share("CPU", moment.cpu_pressure_some));
+    facts.extend(share("memory", moment.memory_pressure_some));
+    if facts.is_empty() {
+        facts.push(not_known(recorded));
     }
     let tasks = moment.runnable.zip(moment.blocked);
-    parts.extend(tasks.map(|(run, blocked)| format!("{run:.0} tasks run, {blocked:.0} blocked")));
-    parts.join("  ")
+    facts.extend(tasks.map(|(run, blocked)| {
+        Fact::plain(format!("tasks: {run:.0} running, {blocked:.0} blocked"))
+    }));
+    facts
 }
 
-/// `3.1 GiB of 7.7 GiB free, 120 MiB dirty, …`.
-pub(crate) fn memory_line(moment: &Moment, recorded: bool) -> String {
-    let mut parts = Vec::new();
+/// `3.1 GiB of 7.7 GiB available`, `120 MiB dirty`, ….
+pub(crate) fn memory_facts(moment: &Moment, recorded: bool) -> Vec<Fact> {
+    let mut facts = Vec::new();
     if let Some(memory) = moment.memory {
         let (free, all) = (
             unit::bytes(memory.available_bytes),
             unit::bytes(memory.total_bytes),
         );
-        parts.push(format!("{free} of {all} available"));
-        parts.push(format!("{} dirty", unit::bytes(memory.dirty_bytes)));
-        parts.push(format!(
-            "{} being written",
-            unit::bytes(memory.writeback_bytes)
-        ));
+        facts.push(Fact::plain(format!("{free} of {all} available")));
+        let dirty = unit::bytes(memory.dirty_bytes);
+        facts.push(Fact::plain(format!("{dirty} dirty")));
+        let written = unit::bytes(memory.writeback_bytes);
+        facts.push(Fact::plain(format!("{written} being written")));
     } else {
-        parts.push(untold(recorded));
+        facts.push(not_known(recorded));
     }
     let swapped = moment.swap_in_bytes_per_second.unwrap_or(0.0)
         + moment.swap_out_bytes_per_second.unwrap_or(0.0);
     if swapped > 0.0 {
-        parts.push(format!("{} swapped", unit::throughput(swapped)));
+        facts.push(Fact::plain(format!(
+            "{} swapped",
+            unit::throughput(swapped)
+        )));
     }
-    parts.join("  ")
+    facts
 }
 
-/// What is the matter, and what shows it.
+/// What is wrong, and what shows it.
 pub(crate) fn words(seen: &Seen<'_>) -> (String, Vec<String>) {
     // What hangs comes first: nothing else explains what waits for it.
     let silent = seen.moment.silent.iter();
@@ -293,7 +252,10 @@ pub(crate) fn words(seen: &Seen<'_>) -> (String, Vec<String>) {
         return ("watching: a few readings first".to_owned(), lines);
     }
     lines.extend(seen.found.evidence.iter().map(|line| clean(line)));
-    (fathom_report::diagnosis::headline(&seen.found), lines)
+    let headline = fathom_report::diagnosis::headline(&seen.found);
+    // The time is named instead.
+    let headline = headline.trim_end_matches(" while this was recorded");
+    (headline.to_owned(), lines)
 }
 
 /// `12:30:05 UTC`.
@@ -301,35 +263,4 @@ pub(crate) fn clock(moment: &Moment) -> String {
     moment.at.map_or(String::new(), |at| {
         format!("{} UTC", at.strftime("%H:%M:%S"))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_of_what_the_devices_moved() {
-        let of = |disk_bytes: f64| {
-            let moment = Moment {
-                disks: vec![DiskMoment {
-                    name: "sda".to_owned(),
-                    write_bytes: disk_bytes,
-                    ..DiskMoment::default()
-                }],
-                processes: vec![DoerMoment {
-                    name: "7 tar".to_owned(),
-                    write_bytes: 1e6,
-                    ..DoerMoment::default()
-                }],
-                ..Moment::default()
-            };
-            let (order, all) = doers(&moment, &moment.processes, Sort::Bytes);
-            doer(order[0], all)[5].clone()
-        };
-        // Another did the rest.
-        assert_eq!(of(300e6), "·");
-        assert_eq!(of(2e6), "50 %");
-        // In the page cache still.
-        assert_eq!(of(0.0), "100 %");
-    }
 }

@@ -1,9 +1,11 @@
 //! What was seen lately, and what it means at any instant of it.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use fathom_diagnose::recording::{DiskMoment, Moment, RecordedHost, Recording};
-use fathom_model::diagnosis::Diagnosis;
+use fathom_model::diagnosis::{Diagnosis, DiskLoad};
+use fathom_model::unit;
+use fathom_observe::DevicePlace;
 
 /// Moments that are kept of a live host.
 const MOST_MOMENTS: usize = 1800;
@@ -22,6 +24,8 @@ pub struct History {
     first: u64,
     /// Names of devices that ever did something.
     active: BTreeSet<String>,
+    /// Where devices are mounted and what they lie on, where that is known.
+    places: BTreeMap<String, DevicePlace>,
     /// Of a recording; else this host, live.
     recorded: bool,
     source: String,
@@ -37,10 +41,13 @@ pub struct Seen<'a> {
     pub(crate) place: Option<(u64, u64)>,
     /// Seconds before it in which nothing was recorded.
     pub(crate) gap_seconds: Option<f64>,
-    /// Moments before it and itself, the latest last.
-    before: Vec<&'a Moment>,
+    /// Its number, and all moments with the number of the first.
+    number: u64,
+    first: u64,
+    moments: &'a VecDeque<Moment>,
     /// Devices that ever did something.
     active: &'a BTreeSet<String>,
+    places: &'a BTreeMap<String, DevicePlace>,
 }
 
 /// Devices of which there are many that nobody uses: `loop3`, `ram0`.
@@ -49,7 +56,7 @@ fn is_made_in_advance(name: &str) -> bool {
     bare != name && matches!(bare, "loop" | "ram" | "zram" | "nbd")
 }
 
-impl Seen<'_> {
+impl<'a> Seen<'a> {
     /// Whether it is of a recording.
     pub(crate) fn is_recorded(&self) -> bool {
         self.place.is_some()
@@ -64,14 +71,66 @@ impl Seen<'_> {
             || disk.in_flight().is_some_and(|queue| queue > 0.0)
     }
 
-    /// Queues of a device up to this moment, the latest last.
-    pub(crate) fn queues(&self, disk: &str) -> Vec<f64> {
-        let queue = |moment: &&Moment| {
-            let found = moment.disks.iter().find(|d| d.name == disk);
-            found.and_then(DiskMoment::in_flight).unwrap_or(0.0)
-        };
-        self.before.iter().map(queue).collect()
+    /// The time that the verdict is for: `last 30 s`.
+    pub(crate) fn window(&self) -> String {
+        match self.found.seconds {
+            seconds if seconds > 0.0 => format!("last {}", whole_span(seconds)),
+            _ => format!(
+                "last {}",
+                unit::counted(self.found.samples.into(), "reading")
+            ),
+        }
     }
+
+    /// The time that this moment is for: `now (1 s)`, and in the past `then (1 s)`.
+    pub(crate) fn instant(&self) -> String {
+        let word = match self.back > 0 || self.is_recorded() {
+            true => "then",
+            false => "now",
+        };
+        match self.moment.seconds {
+            Some(seconds) => format!("{word} ({})", whole_span(seconds)),
+            None => word.to_owned(),
+        }
+    }
+
+    /// What a device did in the time of the verdict; nothing where it did nothing.
+    pub(crate) fn load(&self, disk: &str) -> Option<&DiskLoad> {
+        self.found.disks.iter().find(|load| load.name == disk)
+    }
+
+    /// Where a device is, as far as that is known.
+    pub(crate) fn place_of(&self, disk: &str) -> Option<&'a DevicePlace> {
+        self.places.get(disk)
+    }
+
+    /// The latest readings of a device up to this moment, at most so many, the
+    /// latest last.
+    pub(crate) fn latest(&self, disk: &str, most: usize) -> Vec<&'a DiskMoment> {
+        let mut found: Vec<&DiskMoment> = self
+            .readings()
+            .take(most)
+            .filter_map(|(_, moment)| moment.disks.iter().find(|d| d.name == disk))
+            .collect();
+        found.reverse();
+        found
+    }
+
+    /// The moments up to this one with their numbers, the latest first.
+    pub(crate) fn readings(&self) -> impl Iterator<Item = (u64, &'a Moment)> + use<'a> {
+        let end = usize::try_from(self.number - self.first).map_or(0, |place| place + 1);
+        let numbers = self.first..=self.number;
+        numbers.rev().zip(self.moments.range(..end).rev())
+    }
+}
+
+/// A length without the parts of a second that no reading keeps exactly.
+fn whole_span(seconds: f64) -> String {
+    let seconds = match seconds {
+        short if short < 0.95 => short,
+        long => long.round(),
+    };
+    unit::span((seconds * 1e9) as u64)
 }
 
 impl History {
@@ -83,6 +142,7 @@ impl History {
             moments: VecDeque::new(),
             first: 0,
             active: BTreeSet::new(),
+            places: BTreeMap::new(),
             recorded: false,
             source: "this host, live".to_owned(),
         }
@@ -103,6 +163,7 @@ impl History {
             host: recording.host,
             moments,
             first: first as u64,
+            places: BTreeMap::new(),
             recorded: true,
             source: recording.source,
         }
@@ -117,6 +178,11 @@ impl History {
     #[must_use]
     pub fn host(&self) -> &RecordedHost {
         &self.host
+    }
+
+    /// Says where devices are mounted and what they lie on.
+    pub fn locate(&mut self, places: BTreeMap<String, DevicePlace>) {
+        self.places = places;
     }
 
     /// Adds the latest moment; the oldest may have to go.
@@ -164,8 +230,11 @@ impl History {
                 .then(|| (number - oldest + 1, latest - oldest + 1)),
             gap_seconds: gap(&before),
             found: fathom_diagnose::diagnose(&window, |_| None),
-            before,
+            number,
+            first: self.first,
+            moments: &self.moments,
             active: &self.active,
+            places: &self.places,
         })
     }
 }

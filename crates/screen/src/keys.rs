@@ -1,51 +1,17 @@
-//! What keys do to the view.
+//! What keys and the mouse do to the view.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::cells::Sort;
+use crate::devices;
+use crate::filter::Filter;
 use crate::history::History;
+use crate::screen::Picture;
+use crate::view::{Pane, View};
 
 /// Moments that page up and page down go.
 const FAR: u64 = 30;
 
-/// What is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pane {
-    /// A part of everything.
-    All,
-    /// Devices, as many as fit.
-    Devices,
-    /// Processes and control groups.
-    Doers,
-    /// Interfaces and mounts.
-    Network,
-}
-
-/// How the host is looked at.
-#[derive(Debug)]
-pub struct View {
-    pub(crate) sort: Sort,
-    pub(crate) pane: Pane,
-    /// The moment that is shown; the latest without a number.
-    pub position: Option<u64>,
-    pub(crate) helps: bool,
-    /// Whether the user wants no more.
-    pub quits: bool,
-}
-
 impl View {
-    /// As it is looked at first.
-    #[must_use]
-    pub fn new(sort: Sort) -> View {
-        View {
-            sort,
-            pane: Pane::All,
-            position: None,
-            helps: false,
-            quits: false,
-        }
-    }
-
     /// Does what a key asks for.
     pub fn press(&mut self, key: KeyEvent, history: &History) {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -53,9 +19,15 @@ impl View {
             KeyCode::Char('c') if control => self.quits = true,
             // A page of help is left before the screen.
             _ if self.helps => self.helps = false,
-            KeyCode::Char('q') | KeyCode::Esc => self.quits = true,
+            code if self.is_typing => self.type_filter(code, history),
+            KeyCode::Char('q') => self.quits = true,
+            KeyCode::Esc => self.go_back(),
             KeyCode::Char('?' | 'h') => self.helps = true,
             KeyCode::Char('s') => self.sort = self.sort.next(),
+            KeyCode::Char('/') => {
+                self.is_typing = true;
+                self.is_open = false;
+            }
             KeyCode::Char('f' | ' ') => {
                 self.position = match self.position {
                     Some(_) => None,
@@ -68,15 +40,96 @@ impl View {
             KeyCode::PageDown => self.go(history, FAR as i64),
             KeyCode::Home => self.position = history.span().map(|(oldest, _)| oldest),
             KeyCode::End => self.position = None,
+            KeyCode::Up | KeyCode::Char('k') => self.step(history, -1),
+            KeyCode::Down | KeyCode::Char('j') => self.step(history, 1),
+            KeyCode::Enter => self.open(history),
             KeyCode::Tab => {
-                self.pane = match self.pane {
-                    Pane::All => Pane::Devices,
-                    Pane::Devices => Pane::Doers,
-                    Pane::Doers => Pane::Network,
-                    Pane::Network => Pane::All,
-                };
+                self.pane = self.pane.next();
+                self.is_open = false;
+                self.scrolled = 0;
             }
             _ => {}
+        }
+    }
+
+    fn type_filter(&mut self, code: KeyCode, history: &History) {
+        match code {
+            KeyCode::Char(character) => self.filter = self.filter.with(character),
+            KeyCode::Backspace => self.filter = self.filter.shortened(),
+            KeyCode::Enter => self.is_typing = false,
+            KeyCode::Esc => {
+                self.is_typing = false;
+                self.filter = Filter::default();
+            }
+            KeyCode::Up => self.step(history, -1),
+            KeyCode::Down => self.step(history, 1),
+            _ => {}
+        }
+    }
+
+    /// From one device to all, from the filter to everything, from a mark to none.
+    fn go_back(&mut self) {
+        if self.is_open {
+            self.is_open = false;
+        } else if !self.filter.is_empty() {
+            self.filter = Filter::default();
+        } else {
+            self.selected = None;
+            self.scrolled = 0;
+        }
+    }
+
+    /// Marks the device above or below the marked one; processes move instead where
+    /// only they are shown.
+    fn step(&mut self, history: &History, by: isize) {
+        if self.pane == Pane::Doers && !self.is_open {
+            let most = history
+                .at(self.position)
+                .map_or(0, |seen| seen.moment.processes.len().saturating_sub(1));
+            self.scrolled = self.scrolled.saturating_add_signed(by).min(most);
+            return;
+        }
+        let Some(seen) = history.at(self.position) else {
+            return;
+        };
+        let (order, _) = devices::shown(&seen, self);
+        let is_marked = |name: &String| order.iter().position(|disk| disk.name == *name);
+        let place = match self.selected.as_ref().and_then(is_marked) {
+            Some(place) => place.saturating_add_signed(by),
+            None if by < 0 => order.len().saturating_sub(1),
+            None => 0,
+        };
+        let place = place.min(order.len().saturating_sub(1));
+        self.selected = order.get(place).map(|disk| disk.name.clone());
+    }
+
+    /// Shows the marked device alone; the worst one where none is marked.
+    fn open(&mut self, history: &History) {
+        let Some(seen) = history.at(self.position) else {
+            return;
+        };
+        let disk = devices::marked(&seen, self).or_else(|| devices::worst(&seen, self));
+        self.selected = disk.map(|disk| disk.name.clone());
+        self.is_open = self.selected.is_some();
+    }
+
+    /// Marks the device on a line of the screen; one that is marked is opened.
+    pub fn click(&mut self, line: u16, picture: &Picture) {
+        if self.helps {
+            self.helps = false;
+            return;
+        }
+        let hit = picture.devices.iter().find(|(at, _)| *at == line);
+        if let Some((_, name)) = hit {
+            self.is_open = self.selected.as_ref() == Some(name);
+            self.selected = Some(name.clone());
+        }
+    }
+
+    /// Goes through the rows as arrows do.
+    pub fn wheel(&mut self, is_down: bool, history: &History) {
+        if !self.helps {
+            self.step(history, if is_down { 1 } else { -1 });
         }
     }
 
@@ -93,9 +146,10 @@ impl View {
 
 #[cfg(test)]
 mod tests {
-    use fathom_diagnose::recording::{Moment, RecordedHost};
+    use fathom_diagnose::recording::{DiskMoment, Moment, RecordedHost};
 
     use super::*;
+    use crate::order::Sort;
 
     #[test]
     fn time_goes_back_and_becomes_live_again() {
@@ -134,6 +188,107 @@ mod tests {
         assert!(press(KeyCode::Char('?')).0);
         assert_eq!(press(KeyCode::Char('q')), (false, false, Pane::All));
         assert_eq!(press(KeyCode::Tab).2, Pane::Devices);
+        assert!(!press(KeyCode::Esc).1, "escape goes back and does not quit");
         assert!(press(KeyCode::Char('q')).1);
+    }
+
+    /// Three devices, `sdb` with the longest queue.
+    fn three_devices() -> History {
+        let disk = |name: &str, queue: f64| DiskMoment {
+            name: name.to_owned(),
+            reads: 10.0,
+            read_wait_ms: Some(1.0),
+            write_wait_ms: Some(0.0),
+            queue: Some(queue),
+            ..DiskMoment::default()
+        };
+        let mut history = History::new(RecordedHost::default());
+        for _ in 0..4 {
+            history.push(Moment {
+                seconds: Some(1.0),
+                disks: vec![disk("sda", 0.5), disk("sdb", 2.0), disk("sdc", 0.1)],
+                ..Moment::default()
+            });
+        }
+        history
+    }
+
+    fn pressed(view: &mut View, history: &History, codes: &[KeyCode]) -> Option<String> {
+        for code in codes {
+            view.press(KeyEvent::new(*code, KeyModifiers::NONE), history);
+        }
+        view.selected.clone()
+    }
+
+    #[test]
+    fn arrows_mark_devices_in_the_order_of_the_screen() {
+        let history = three_devices();
+        let mut view = View::new(Sort::Queue);
+        let marked = pressed(&mut view, &history, &[KeyCode::Down]);
+        assert_eq!(marked.as_deref(), Some("sdb"));
+        let marked = pressed(&mut view, &history, &[KeyCode::Down, KeyCode::Down]);
+        assert_eq!(marked.as_deref(), Some("sdc"));
+        // Not beyond the last.
+        let marked = pressed(&mut view, &history, &[KeyCode::Down, KeyCode::Up]);
+        assert_eq!(marked.as_deref(), Some("sda"));
+        assert_eq!(pressed(&mut view, &history, &[KeyCode::Esc]), None);
+        let marked = pressed(&mut view, &history, &[KeyCode::Up]);
+        assert_eq!(marked.as_deref(), Some("sdc"), "up begins at the end");
+    }
+
+    #[test]
+    fn enter_opens_and_escape_goes_back() {
+        let history = three_devices();
+        let mut view = View::new(Sort::Queue);
+        pressed(&mut view, &history, &[KeyCode::Enter]);
+        assert_eq!(view.opened(), Some("sdb"), "the worst where none is marked");
+        pressed(&mut view, &history, &[KeyCode::Down]);
+        assert_eq!(
+            view.opened(),
+            Some("sda"),
+            "the next one opens in its place"
+        );
+        pressed(&mut view, &history, &[KeyCode::Esc]);
+        assert_eq!(view.opened(), None);
+        assert_eq!(view.selected.as_deref(), Some("sda"), "the mark stays");
+        assert!(!view.quits);
+    }
+
+    #[test]
+    fn a_filter_is_typed_kept_and_given_up() {
+        let history = three_devices();
+        let mut view = View::new(Sort::Queue);
+        let keys = [
+            KeyCode::Char('/'),
+            KeyCode::Char('s'),
+            KeyCode::Char('q'),
+            KeyCode::Backspace,
+            KeyCode::Char('d'),
+            KeyCode::Char('c'),
+        ];
+        pressed(&mut view, &history, &keys);
+        assert!(!view.quits && view.is_typing, "letters go into the filter");
+        assert_eq!(view.filter.text(), "sdc");
+        let marked = pressed(&mut view, &history, &[KeyCode::Enter, KeyCode::Down]);
+        assert_eq!(marked.as_deref(), Some("sdc"));
+        pressed(&mut view, &history, &[KeyCode::Esc]);
+        assert!(view.filter.is_empty() && !view.is_typing);
+    }
+
+    #[test]
+    fn the_mouse_marks_opens_and_scrolls() {
+        let history = three_devices();
+        let mut view = View::new(Sort::Queue);
+        let picture = Picture {
+            devices: vec![(9, "sdb".to_owned()), (10, "sda".to_owned())],
+        };
+        view.click(3, &picture);
+        assert_eq!(view.selected, None);
+        view.click(10, &picture);
+        assert_eq!(view.selected.as_deref(), Some("sda"));
+        view.wheel(false, &history);
+        assert_eq!(view.selected.as_deref(), Some("sdb"));
+        view.click(9, &picture);
+        assert_eq!(view.opened(), Some("sdb"));
     }
 }

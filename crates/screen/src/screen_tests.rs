@@ -7,8 +7,9 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::*;
-use crate::cells::Sort;
+use crate::filter::Filter;
 use crate::history::History;
+use crate::order::Sort;
 
 fn host() -> RecordedHost {
     RecordedHost {
@@ -23,6 +24,7 @@ fn disk(name: &str, writes: f64, queue: f64) -> DiskMoment {
         name: name.to_owned(),
         writes,
         write_bytes: writes * 8192.0,
+        read_wait_ms: Some(0.0),
         write_wait_ms: Some(1000.0 * queue / writes.max(1.0)),
         queue: Some(queue),
         ..DiskMoment::default()
@@ -98,7 +100,9 @@ fn lines_of(history: &History, width: u16, height: u16, view: &View) -> Vec<Stri
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     let seen = history.at(view.position);
     terminal
-        .draw(|frame| draw(frame, history.host(), seen.as_ref(), view))
+        .draw(|frame| {
+            draw(frame, history.host(), seen.as_ref(), view);
+        })
         .unwrap();
     let buffer = terminal.backend().buffer();
     let rows = buffer.content().chunks(usize::from(width));
@@ -121,19 +125,19 @@ fn a_small_terminal_shows_a_part_of_everything() {
     assert!(lines[0].starts_with("db1  15:30:09 UTC  live"), "{text}");
     assert!(lines[1].starts_with("NOT PROVEN: "), "{text}");
     for part in [
-        "20 user 10 system 30 I/O wait %",
-        "I/O 62 %  (all 30 %)",
+        "20 % user, 10 % system, 30 % I/O wait",
+        "I/O 62 % (all 30 %)",
         "3.00 GiB of 8.00 GiB available",
         "812 postgres",
         "eth0",
         "nas:/data on /mnt",
         "q quit",
-        "sorted by queue",
+        "by queue",
     ] {
         assert!(has(&lines, part), "{part}:\n{text}");
     }
     // The longest queue first.
-    let place = |name: &str| lines.iter().position(|line| line.starts_with(name));
+    let place = |name: &str| lines.iter().position(|line| line[2..].starts_with(name));
     assert!(place("nvme0n1") < place("sda"), "{text}");
     assert!(!text.contains('\u{1b}'), "{text}");
 }
@@ -142,8 +146,9 @@ fn a_small_terminal_shows_a_part_of_everything() {
 fn a_wide_terminal_shows_queues_over_time_and_all_evidence() {
     let lines = screen(160, 50, 40, &View::new(Sort::Name));
     let text = lines.join("\n");
-    assert!(has(&lines, "queue of the last readings"), "{text}");
+    assert!(has(&lines, "last 2 min"), "{text}");
     assert!(has(&lines, "██████████"), "{text}");
+    assert!(has(&lines, "in flight"), "{text}");
     assert!(
         has(&lines, "causes 89 % of what the devices moved"),
         "{text}"
@@ -192,7 +197,7 @@ fn plain_text_says_the_same() {
         history.push(moment(second));
     }
     let seen = history.live().unwrap();
-    let text = crate::block(history.host(), &seen, Sort::Queue);
+    let text = crate::block(history.host(), &seen, Sort::Queue, &Filter::default());
     assert!(
         text.starts_with("== db1 15:30:09 UTC\nNOT PROVEN: "),
         "{text}"
@@ -231,8 +236,11 @@ fn a_small_screen_shows_devices_and_never_used_ones_make_room() {
         "{small:#?}"
     );
     // Whole cells or none.
-    let queue = small.iter().find(|line| line.starts_with("nvme0n1"));
-    assert!(queue.unwrap().ends_with("4,000   12.5"), "{small:#?}");
+    let queue = small.iter().find(|line| line.contains("nvme0n1"));
+    assert!(
+        queue.unwrap().contains("  4,000   12.5  3.12   12.5"),
+        "{small:#?}"
+    );
     let usual = draw_all(80, 24, &view);
     assert!(
         has(&usual, "+13 more") && !has(&usual, "loop"),
@@ -259,6 +267,12 @@ fn what_another_tool_did_not_record_is_not_blamed_on_the_kernel() {
         ..Default::default()
     });
     let lines = lines_of(&history, 80, 24, &View::new(Sort::Queue));
-    assert!(has(&lines, "stalls  not in this recording"), "{lines:#?}");
-    assert!(has(&lines, "memory  not in this recording"), "{lines:#?}");
+    assert!(
+        has(&lines, "stalls then not in this recording"),
+        "{lines:#?}"
+    );
+    assert!(
+        has(&lines, "memory then not in this recording"),
+        "{lines:#?}"
+    );
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 pub use ratatui::DefaultTerminal;
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind, MouseButton, MouseEventKind};
 use ratatui::crossterm::execute;
+use ratatui::crossterm::style::Print;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode, size};
 use ratatui::{Frame, Terminal};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -18,6 +19,13 @@ use rustix::io::Errno;
 pub enum Input {
     /// A key was pressed.
     Key(KeyEvent),
+    /// The mouse was pressed on this line.
+    Click(u16),
+    /// The wheel was turned, down or up.
+    Wheel {
+        /// Toward the user.
+        is_down: bool,
+    },
     /// Its size, or something else that asks for a new picture.
     Change,
     /// Nothing came in time.
@@ -25,6 +33,10 @@ pub enum Input {
     /// It was closed.
     End,
 }
+
+/// Clicks and the wheel are told, movements are not (xterm, modes 1000 and 1006).
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 
 /// Takes the terminal for a screen and gives it back afterwards. A terminal that
 /// was closed meanwhile ends the screen in order.
@@ -37,6 +49,7 @@ pub fn with_screen(
     let ended = check_size().and_then(|()| {
         let mut terminal = ManuallyDrop::new(open()?);
         let ended = work(&mut terminal);
+        let _ = execute!(stdout(), Print(MOUSE_OFF));
         if terminal.show_cursor().is_ok() {
             drop(ManuallyDrop::into_inner(terminal));
         }
@@ -55,13 +68,15 @@ pub fn with_screen(
 fn open() -> io::Result<DefaultTerminal> {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
+        let _ = execute!(stdout(), Print(MOUSE_OFF));
         let _ = ratatui::try_restore();
         before(info);
     }));
     enable_raw_mode()?;
-    let opened = execute!(stdout(), EnterAlternateScreen)
+    let opened = execute!(stdout(), EnterAlternateScreen, Print(MOUSE_ON))
         .and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
     if opened.is_err() {
+        let _ = execute!(stdout(), Print(MOUSE_OFF));
         let _ = ratatui::try_restore();
     }
     opened
@@ -107,6 +122,12 @@ pub fn input(most: Duration) -> io::Result<Input> {
         if event::poll(Duration::ZERO)? {
             return Ok(match event::read()? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => Input::Key(key),
+                Event::Mouse(mouse) => match mouse.kind {
+                    MouseEventKind::Down(MouseButton::Left) => Input::Click(mouse.row),
+                    MouseEventKind::ScrollDown => Input::Wheel { is_down: true },
+                    MouseEventKind::ScrollUp => Input::Wheel { is_down: false },
+                    _ => Input::Nothing,
+                },
                 _ => Input::Change,
             });
         }

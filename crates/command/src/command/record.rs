@@ -83,9 +83,9 @@ enum RecordCommand {
     Export(export::Export),
 }
 
-fn duration(text: &str) -> Result<u64, String> {
+pub(crate) fn duration(text: &str) -> Result<u64, String> {
     match unit::parse_duration(text).map_err(|error| error.to_string())? {
-        0 => Err("nothing can be recorded in no time".to_owned()),
+        0 => Err("give a time longer than 0".to_owned()),
         ns => Ok(ns),
     }
 }

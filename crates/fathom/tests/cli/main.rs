@@ -81,3 +81,4 @@ mod snia;
 mod stack;
 mod store;
 mod together;
+mod watch;

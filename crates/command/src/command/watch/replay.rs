@@ -1,10 +1,10 @@
 //! What was recorded, looked at as if it were now.
 
 use fathom_fleet::Interrupt;
+use fathom_screen::History;
 use fathom_screen::terminal::{self, DefaultTerminal, Input};
-use fathom_screen::{History, View};
 
-use super::{LOOK, Watch, is_plain};
+use super::{LOOK, Watch, draw, obey};
 use crate::exit::{CommandError, Exit};
 use crate::{present, signals};
 
@@ -15,7 +15,7 @@ pub(super) fn run(watch: &Watch) -> anyhow::Result<Exit> {
         present::write_stderr(&format!("fathom: {remark}\n"));
     }
     let history = History::of(recording);
-    if is_plain(watch) {
+    if watch.is_plain() {
         return in_plain_text(watch, &history);
     }
     let interrupt = Interrupt::new();
@@ -27,9 +27,17 @@ pub(super) fn run(watch: &Watch) -> anyhow::Result<Exit> {
 /// A block for each moment, or for one in so long.
 fn in_plain_text(watch: &Watch, history: &History) -> anyhow::Result<Exit> {
     let every_s = watch.every_ns as f64 / 1e9;
-    let (mut shown, mut passed_s) = (0, f64::INFINITY);
+    let longest_s = watch
+        .for_ns
+        .map_or(f64::INFINITY, |for_ns| for_ns as f64 / 1e9);
+    let (mut shown, mut passed_s, mut all_s) = (0, f64::INFINITY, 0.0);
     for (number, moment) in history.all() {
-        passed_s += moment.seconds.unwrap_or(1.0);
+        let seconds = moment.seconds.unwrap_or(1.0);
+        passed_s += seconds;
+        all_s += seconds;
+        if all_s > longest_s {
+            break;
+        }
         // Readings are seldom apart by exactly what was asked for.
         if passed_s < 0.99 * every_s {
             continue;
@@ -38,7 +46,7 @@ fn in_plain_text(watch: &Watch, history: &History) -> anyhow::Result<Exit> {
             break;
         }
         if let Some(seen) = history.at(Some(number)) {
-            present::write_stdout(&fathom_screen::block(history.host(), &seen, watch.sort))?;
+            watch.print(history.host(), &seen)?;
             (shown, passed_s) = (shown + 1, 0.0);
         }
     }
@@ -51,19 +59,15 @@ fn on_screen(
     interrupt: &Interrupt,
     terminal: &mut DefaultTerminal,
 ) -> anyhow::Result<()> {
-    let mut view = View::new(watch.sort);
+    let mut view = watch.view();
     // Nothing comes after the last reading, so the view never goes on by itself.
     while !interrupt.is_raised() && !view.quits {
-        let seen = history.at(view.position);
-        terminal::draw(terminal, |frame| {
-            fathom_screen::draw(frame, history.host(), seen.as_ref(), &view);
-        })?;
+        let picture = draw(terminal, history, &view)?;
         loop {
             match terminal::input(LOOK)? {
                 Input::Nothing if !interrupt.is_raised() => {}
                 Input::Nothing | Input::End => return Ok(()),
-                Input::Key(key) => break view.press(key, history),
-                Input::Change => break,
+                input => break obey(&mut view, input, history, &picture),
             }
         }
     }
