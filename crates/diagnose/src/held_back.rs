@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::held_back::{
-    LEAST_WAITERS, LUMPS, MOST_OF_THE_TIME, OF_PERIODS, THRESHOLD as AT_LIMIT,
+    LEAST_WAITERS, LUMPS, LUMPS_MOST, MOST_OF_THE_TIME, OF_PERIODS, THRESHOLD as AT_LIMIT,
 };
 use fathom_rules::method::observed::PEAK_QUANTILE;
 
@@ -15,7 +15,7 @@ use crate::recording::Recording;
 use crate::series::Series;
 
 /// The limits of each group that has one, as shares of what they allow over time.
-fn used_limits(recording: &Recording) -> Vec<(&str, Series)> {
+fn used_limits(recording: &Recording) -> Vec<LimitUse<'_>> {
     let limited = recording.moments.iter().flat_map(|m| &m.groups);
     let limited = limited.filter(|group| group.limit_used.is_some());
     let mut names: Vec<&str> = limited.map(|group| group.name.as_str()).collect();
@@ -28,27 +28,51 @@ fn used_limits(recording: &Recording) -> Vec<(&str, Series)> {
             Some(group.and_then(|group| group.limit_used).unwrap_or(0.0))
         })
     };
-    let evened = |used: Series| match exceeded(&used) {
-        // Large operations that are counted as they pass: one second holds those of two.
-        Some(_) => used.smoothed(LUMPS),
-        None => used,
-    };
-    let all = names.into_iter().map(|name| (name, evened(used(name))));
+    let all = names.into_iter().map(|name| LimitUse::of(name, used(name)));
     all.collect()
 }
 
-/// How far a limit is exceeded for a twentieth of the time and in two samples, where
-/// none could be that held: one alone may show what had gathered in a pause.
-fn exceeded(used: &Series) -> Option<f64> {
-    let most = used.quantile(PEAK_QUANTILE)?.min(used.second_most()?);
-    (most > diagnosis::ceiling_contradicted::THRESHOLD).then_some(most)
+/// How much of its limit a group used over time.
+struct LimitUse<'a> {
+    name: &'a str,
+    /// Shares of what it may do.
+    used: Series,
+    /// How far it was exceeded, where none could be that held.
+    exceeded: Option<f64>,
+}
+
+impl<'a> LimitUse<'a> {
+    fn of(name: &'a str, used: Series) -> LimitUse<'a> {
+        let beyond = |used: &Series, most| peak(used).filter(|peak| *peak > most);
+        if beyond(&used, diagnosis::ceiling_contradicted::THRESHOLD).is_none() {
+            return LimitUse {
+                name,
+                used,
+                exceeded: None,
+            };
+        }
+        // Large operations are counted as they pass: one second holds those of two.
+        let used = used.smoothed(LUMPS);
+        LimitUse {
+            name,
+            exceeded: beyond(&used, LUMPS_MOST),
+            used,
+        }
+    }
+}
+
+/// What is used for a twentieth of the time and in two samples: one alone may show what
+/// had gathered in a pause.
+fn peak(used: &Series) -> Option<f64> {
+    Some(used.quantile(PEAK_QUANTILE)?.min(used.second_most()?))
 }
 
 /// Limits of groups that do not hold, in words.
 pub(crate) fn contradicted_limits(recording: &Recording) -> Vec<String> {
     let limits = used_limits(recording);
-    let words = limits.iter().filter_map(|(name, used)| {
-        let times = exceeded(used)?;
+    let words = limits.iter().filter_map(|limit| {
+        let times = limit.exceeded?;
+        let name = limit.name;
         Some(format!(
             "control group {name}: its limit on I/O is contradicted by {times:.1} times as much; ignored"
         ))
@@ -60,8 +84,8 @@ pub(crate) fn contradicted_limits(recording: &Recording) -> Vec<String> {
 /// that share, and in words.
 pub(crate) fn by_a_limit(recording: &Recording) -> Option<(f64, String)> {
     let limits = used_limits(recording);
-    let holding = limits.iter().filter(|(_, used)| exceeded(used).is_none());
-    let shares = holding.map(|(name, used)| (used.share_from(AT_LIMIT), *name));
+    let holding = limits.iter().filter(|limit| limit.exceeded.is_none());
+    let shares = holding.map(|limit| (limit.used.share_from(AT_LIMIT), limit.name));
     let (share, name) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (share > 0.0).then(|| {
         let line = format!(
@@ -223,7 +247,7 @@ mod tests {
         };
         assert!(by_a_limit(&with_bursts(1)).is_some());
         assert!(contradicted_limits(&with_bursts(1)).is_empty());
-        assert_eq!(by_a_limit(&with_bursts(2)), None);
+        assert_eq!(by_a_limit(&with_bursts(4)), None);
     }
 
     #[test]

@@ -110,9 +110,8 @@ impl Facts<'_> {
     pub(super) fn hardly_busy(&self) -> Option<String> {
         let disk = self.disk?;
         let busy = disk.util.filter(|util| *util <= RARELY_BUSY)?;
-        let mostly_empty = self.queue_median.is_some_and(|queue| queue < HALF);
         let waited = self.waited_at_most()?;
-        (mostly_empty && waited <= RARELY_WAITED).then(|| {
+        (waited <= RARELY_WAITED).then(|| {
             format!(
                 "{}: something to do for {:.0} % of the time, and work waited for I/O for {:.0} % of it \
                  at most",
@@ -242,3 +241,7 @@ fn percent(share: f64) -> String {
         percent => format!("{percent:.0}"),
     }
 }
+
+#[cfg(test)]
+#[path = "room_tests.rs"]
+mod tests;
