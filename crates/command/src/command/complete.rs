@@ -37,9 +37,17 @@ _fathom() {
 compdef _fathom fathom
 "#;
 
-/// The script for fish.
-const FISH: &str = r#"complete -c fathom -f -a '(set -l words (commandline -opc) (commandline -ct); fathom complete -- $words[2..-1] 2>/dev/null)'
-complete -c fathom -F
+/// The script for fish: files only where nothing else fits.
+const FISH: &str = r#"function __fathom_found
+    set -l words (commandline -opc) (commandline -ct)
+    set -l found ($words[1] complete -- $words[2..-1] 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%s\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
+end
+complete -c fathom -f -a '(__fathom_found)'
 "#;
 
 /// Prints the script for a shell.

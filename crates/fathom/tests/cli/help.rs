@@ -1,5 +1,8 @@
 //! Help: groups first, one screen with `-h`, everything with `--help-all`.
 
+use std::path::Path;
+use std::process::Command;
+
 use crate::bench::Bench;
 
 /// Lines of a screen.
@@ -166,4 +169,61 @@ fn completions_know_commands_flags_values_and_runs() {
     );
     bench.fathom(["man", "--all", "pages"]).expect_status(0);
     assert!(bench.path().join("pages/fathom-io.1").exists());
+}
+
+/// What a shell prints for a script; `None` where the shell is not there.
+fn in_shell(bench: &Bench, shell: &str, script: &str) -> Option<String> {
+    if Command::new(shell).arg("--version").output().is_err() {
+        println!("skipped: {shell} is not installed");
+        return None;
+    }
+    let program = Path::new(env!("CARGO_BIN_EXE_fathom")).parent()?;
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").ok()?);
+    let mut command = Command::new(shell);
+    command.args(["-c", script]).env("PATH", path);
+    command.env("HOME", bench.path()).current_dir(bench.path());
+    let output = command.output().unwrap();
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn fish_offers_what_fits_and_files_only_where_nothing_does() {
+    let bench = Bench::new();
+    std::fs::write(bench.path().join("nearby"), "").unwrap();
+    let complete = |line: &str| {
+        let script = format!("fathom completions fish | source; complete -C '{line}'");
+        in_shell(&bench, "fish", &script)
+    };
+    let Some(commands) = complete("fathom expl") else {
+        return;
+    };
+    assert_eq!(commands, "explain\n");
+    assert!(complete("fathom explain V0").is_some_and(|found| found.contains("V01\n")));
+    let engines = complete("fathom io --engine ").unwrap();
+    assert!(
+        engines.contains("uring\n") && !engines.contains("nearby"),
+        "{engines}"
+    );
+    let files = complete("fathom io near").unwrap();
+    assert_eq!(files, "nearby\n");
+}
+
+#[test]
+fn zsh_completes_a_command() {
+    let bench = Bench::new();
+    // A shell without a terminal completes nothing: zsh brings a pseudo-terminal along.
+    let script = r#"
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z 'PROMPT=; autoload -U compinit; compinit -u -d dump; eval "$(fathom completions zsh)"; print ready'
+zpty -r z line '*ready*ready*'
+zpty -w -n z $'fathom expl\t'
+zpty -r z line '*explain*'
+print -r -- "$line"
+zpty -d z
+"#;
+    let Some(found) = in_shell(&bench, "zsh", script) else {
+        return;
+    };
+    assert!(found.contains("explain"), "{found}");
 }
