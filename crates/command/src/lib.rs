@@ -9,6 +9,7 @@ mod cli;
 mod command;
 mod exit;
 mod help;
+mod typed_command;
 mod whole_seconds;
 
 use std::ffi::{OsStr, OsString};

@@ -4,7 +4,10 @@
 
 pub(crate) mod bars;
 mod distribution;
+pub(crate) mod figure;
 mod heat;
+pub(crate) mod host_cells;
+pub(crate) mod host_strip;
 mod levels;
 pub(crate) mod overlay;
 pub(crate) mod pairs;

@@ -11,6 +11,8 @@ pub mod compared;
 mod comparison;
 mod fingerprint;
 mod headline;
+mod host_figures;
+mod hosts;
 mod key_figures;
 mod overview;
 mod rows;
@@ -21,6 +23,14 @@ use askama::Template;
 use fathom_model::{JudgedRun, printable};
 
 use crate::Result;
+
+/// The script of a page. Each part begins with what it is for.
+const SCRIPT: &str = concat!(
+    include_str!("../assets/numbers.js"),
+    include_str!("../assets/charts.js"),
+    include_str!("../assets/hosts.js"),
+    include_str!("../assets/page.js"),
+);
 
 /// The run as one HTML document.
 ///

@@ -4,6 +4,7 @@ mod calibrate;
 mod causal;
 mod live;
 mod measured;
+mod origin;
 
 use std::path::PathBuf;
 
@@ -198,6 +199,7 @@ fn answer(
             found.remarks.push(why.to_string());
         }
     }
+    let origin = origin::of(&load, args.anonymise);
     let found = match groups {
         Some(groups) => anonymised(found, &load, groups),
         None => found,
@@ -205,7 +207,7 @@ fn answer(
     let shown = match (args.json, args.format) {
         (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
         (_, Format::Markdown) => diagnosis::markdown(&found),
-        (_, Format::Html) => diagnosis::html(&found)?,
+        (_, Format::Html) => diagnosis::html(&found, &origin)?,
         (_, Format::Text) => {
             let color = present::use_color(Color::Auto, &std::io::stdout());
             diagnosis::text(&found, fathom_console::columns(), color)

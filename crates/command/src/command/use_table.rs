@@ -14,6 +14,7 @@ use fathom_screen::{WatchedSpan, host_name, watch};
 
 use crate::exit::{CommandError, Exit};
 use crate::present;
+use crate::typed_command::typed_command;
 
 /// Utilisation, saturation and errors of every resource.
 ///
@@ -75,7 +76,7 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
     }
     let shown = match (command.json, command.format) {
         (true, _) | (_, Format::Json) => machine::json(&found)?,
-        (_, Format::Html) => machine::html(&found)?,
+        (_, Format::Html) => machine::html(&found, &moment())?,
         (_, Format::Text) => machine::text(&found, fathom_console::columns(), command.how),
     };
     present::write_stdout(&shown)?;
@@ -83,6 +84,13 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
         true => Exit::Interrupted,
         false => Exit::Success,
     })
+}
+
+fn moment() -> machine::PageMoment {
+    machine::PageMoment {
+        unix_ns: fathom_observe::unix_now_ns(),
+        command: typed_command(),
+    }
 }
 
 /// What this host does, and whether a signal ended the watch early.

@@ -330,7 +330,7 @@ fn push_contour(out: &mut String, map: &LatencyMap, xs: &Axis, ys: &Axis) {
 }
 
 /// Text inside SVG.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in crate::table::clean(text).chars() {
         match c {

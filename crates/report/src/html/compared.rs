@@ -30,7 +30,7 @@ struct Page<'a> {
 pub fn render(comparison: &Comparison, a: &[JudgedRun], b: &[JudgedRun]) -> Result<String> {
     super::page(&Page {
         style: include_str!("../../assets/report.css"),
-        script: include_str!("../../assets/report.js"),
+        script: super::SCRIPT,
         version: env!("CARGO_PKG_VERSION"),
         a: &comparison.a.label,
         b: &comparison.b.label,

@@ -1,7 +1,7 @@
 //! What the page's template is filled with.
 
 use askama::Template;
-use fathom_model::figure::{self, Throughput};
+use fathom_model::figure;
 use fathom_model::verdict::{FindingStatus, Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
@@ -9,12 +9,12 @@ use super::cell::{Badge, NumberCell};
 use super::checks::Checks;
 use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
+use super::hosts::HostsSection;
 use super::key_figures::{self, KeyFigure};
 use super::rows::{self, ResultLine};
 use super::standard::StandardSection;
 use super::{headline, overview};
 use crate::chart::{self, Drawing};
-use crate::fleet::{self, FleetView};
 use crate::steady::{self, RungLine};
 use crate::view::{Results, Section};
 use crate::{affected, facts, limits, moment, names, shape};
@@ -57,7 +57,7 @@ pub(super) struct Page<'a> {
     limiter_lines: Vec<String>,
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
-    fleet: Option<FleetView>,
+    fleet: Option<HostsSection>,
     study: Option<Section<'a>>,
     standard: Option<StandardSection<'a>>,
     compared: Option<ComparisonView<'a>>,
@@ -116,7 +116,7 @@ impl<'a> Page<'a> {
         let (trials, trials_undrawn) = trial_views(run);
         Page {
             style: include_str!("../../assets/report.css"),
-            script: include_str!("../../assets/report.js"),
+            script: super::SCRIPT,
             run,
             started: moment::readable(run.run.started_unix_ns),
             spent: spent(run),
@@ -138,7 +138,7 @@ impl<'a> Page<'a> {
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
-            fleet: fleet::view(run, Throughput::Binary),
+            fleet: HostsSection::of(run),
             study: facts::answer(run).map(Section::of),
             standard: StandardSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),

@@ -2,21 +2,16 @@
 // anything overflows, the keyboard, accessibility, the dark theme and paper.
 // `scripts/page-tests` installs what it needs and runs it.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
-import { chromium } from "playwright-core";
+import { DESKTOP, PHONE, openFile, shots, startBrowser } from "./browser.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const fathom = process.env.FATHOM;
-const browserPath = process.env.CHROMIUM || "/usr/bin/chromium";
-const shots = process.env.SCREENSHOTS;
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const SIZES = [{ width: 1280, height: 900 }, { width: 390, height: 844 }];
+const SIZES = [DESKTOP, PHONE];
 const REPORTS = {
   quick: ["quick", "sim:ssd", "--seconds", "3"],
   io: ["io", "sim:ssd", "--rw", "randread", "--bs", "4k", "--iodepth", "8", "--runtime", "60"],
@@ -24,11 +19,12 @@ const REPORTS = {
   curve: ["curve", "depth", "sim:ssd", "--rw", "randread", "--bs", "4k"],
 };
 
-const home = mkdtempSync(join(tmpdir(), "fathom-pages-"));
 const files = {};
-let context;
+let browser;
 
 before(async () => {
+  browser = await startBrowser();
+  const home = browser.home;
   const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config") };
   for (const [name, args] of Object.entries(REPORTS)) {
     files[name] = join(home, `${name}.html`);
@@ -39,24 +35,11 @@ before(async () => {
       try { readFileSync(files[name]); } catch { throw new Error(`${name}: ${failure.stderr}`); }
     }
   }
-  context = await chromium.launchPersistentContext(join(home, "browser"), { executablePath: browserPath, headless: true, args: FLAGS });
 });
 
-after(async () => {
-  if (context) await context.close();
-  rmSync(home, { recursive: true, force: true });
-});
+after(async () => { if (browser) await browser.stop(); });
 
-const open = async (name, size, scheme = "light") => {
-  const page = await context.newPage();
-  const outside = [];
-  page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) outside.push(request.url()); });
-  page.on("pageerror", (error) => outside.push(String(error)));
-  await page.setViewportSize(size);
-  await page.emulateMedia({ colorScheme: scheme });
-  await page.goto(`file://${files[name]}`);
-  return { page, outside };
-};
+const open = (name, size, scheme) => openFile(browser.context, files[name], size, scheme);
 
 const bottom = (page, selector) => page.$eval(selector, (node) => node.getBoundingClientRect().bottom);
 

@@ -195,3 +195,40 @@ fn text_is_readable_in_both_themes() {
         }
     }
 }
+
+#[test]
+fn hosts_are_drawn_beside_one_another_and_the_slowest_named() {
+    let run = synthetic::fleet(4, 60);
+    let page = render(&run).unwrap();
+    assert_eq!(page.matches("<figure class=\"hosts\">").count(), 2);
+    assert!(page.contains("Slowest by share of the median: node003.storage.example.org 5"));
+    assert!(page.contains("1 host is far below the median."));
+    let strip = page.split("<figure class=\"hosts\">").nth(1).unwrap();
+    let strip = strip.split("</figure>").next().unwrap();
+    assert!(strip.contains("role=\"img\" aria-label=\"Rate of each host over time. Slowest"));
+    // The slow host, the second without an operation, and the domain that all share.
+    assert!(strip.contains("class=\"v-2\" d=\"M0 2.44h60\""));
+    assert!(strip.contains("<path class=\"vs\" d=\"M17 1.44h1\""));
+    assert!(strip.contains(">node003</text>"));
+    let data = strip.split("application/json\">").nth(1).unwrap();
+    let data = data.split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["h"][2], "node003.storage.example.org");
+    assert_eq!(data["v"][3].as_array().unwrap().len(), 60);
+    assert_eq!(data["z"][0], 60 + 17);
+    // The figures of all together come first, then those of single hosts.
+    let names: Vec<&str> = page
+        .split("<p class=\"name\">")
+        .skip(1)
+        .map(|part| part.split('<').next().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "4 hosts together",
+            "p99 of all",
+            "Median host",
+            "Slowest host"
+        ]
+    );
+}
