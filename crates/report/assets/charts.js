@@ -207,6 +207,37 @@ const Charts = (() => {
       });
     }
 
+    // The cells of a heat map, which a large page leaves out.
+    drawCells() {
+      const d = this.data;
+      const x = (v) => r1(Math.min(RIGHT, Math.max(LEFT, plotX(v, d.x))));
+      const y = (ns) => {
+        const share = Math.log(Math.max(ns, d.y[0]) / d.y[0]) / Math.log(d.y[1] / d.y[0]);
+        return r1(BOTTOM - Math.min(1, Math.max(0, share)) * (BOTTOM - TOP));
+      };
+      const most = Math.max(...d.n.map((column) => Math.max(0, ...column.slice(1))));
+      const level = (count) => (most <= 1 ? 7 : Math.min(7, Math.floor((Math.log(count) / Math.log(most)) * 8)));
+      const paths = Array(8).fill("");
+      d.n.forEach(([first, ...counts], column) => {
+        const left = x(d.c[column]), right = Math.max(x(d.c[column] + d.w), left + 0.4);
+        for (let row = 0; row < counts.length;) {
+          const from = row, own = counts[row] > 0 ? level(counts[row]) : -1;
+          while (row < counts.length && (counts[row] > 0 ? level(counts[row]) : -1) === own) row += 1;
+          if (own < 0) continue;
+          const bottom = y(d.r[first + from]);
+          paths[own] += `M${left} ${bottom}V${y(d.r[first + row])}H${right}V${bottom}z`;
+        }
+      });
+      for (const path of this.svg.querySelectorAll(".hm path")) path.setAttribute("d", paths[Number(path.getAttribute("class").slice(1))]);
+    }
+
+    // What a large page leaves to the script.
+    complete() {
+      if (this.kind === "time") this.redraw();
+      else if (this.kind === "heat") this.drawCells();
+      this.figure.classList.remove("bare");
+    }
+
     toggle(i, button) {
       const hide = !this.hidden.has(i);
       if (hide) this.hidden.add(i); else this.hidden.delete(i);
@@ -278,6 +309,7 @@ const Charts = (() => {
   };
 
   const wireOne = (figure) => {
+    if (figure.matches(".bare")) chartOf(figure).complete();
     const svg = figure.querySelector(":scope > svg");
     let drag = null, band = null;
     svg.addEventListener("pointermove", (event) => {

@@ -6,6 +6,23 @@
   Charts.wire(document);
   Hosts.wire(document);
 
+  // ---- Charts that are drawn when somebody looks ---------------------------------
+  const drawLater = (details) => {
+    for (const template of details.querySelectorAll(":scope > template.later")) {
+      const drawn = document.createElement("div");
+      drawn.append(template.content);
+      template.replaceWith(drawn);
+      Charts.wire(drawn);
+    }
+  };
+  const trials = [...document.querySelectorAll("details.trial")];
+  for (const details of trials) {
+    details.addEventListener("toggle", () => { if (details.open) drawLater(details); });
+  }
+  addEventListener("beforeprint", () => trials.filter((details) => details.open).forEach(drawLater));
+  const openAll = document.getElementById("open-all");
+  if (openAll) openAll.addEventListener("click", () => { for (const details of trials) details.open = true; });
+
   // ---- Sortable tables --------------------------------------------------------
   const keyOf = (row, column) => {
     const cell = row.cells[column];
@@ -77,7 +94,7 @@
     const id = location.hash.slice(1);
     const target = id && !id.includes("=") ? document.getElementById(id) : null;
     const details = target && target.closest("details");
-    if (details) { details.open = true; target.scrollIntoView(); }
+    if (details) { details.open = true; drawLater(details); target.scrollIntoView(); }
   };
   addEventListener("hashchange", follow);
   follow();

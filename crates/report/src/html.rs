@@ -32,6 +32,12 @@ const SCRIPT: &str = concat!(
     include_str!("../assets/page.js"),
 );
 
+/// The style of a page; what is said of paper and of phones is said last.
+const STYLE: &str = concat!(
+    include_str!("../assets/chart.css"),
+    include_str!("../assets/report.css"),
+);
+
 /// The run as one HTML document.
 ///
 /// # Errors

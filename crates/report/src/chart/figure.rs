@@ -6,7 +6,7 @@ use super::plot::escaped;
 
 /// A chart with its title, legend, picture and the numbers for the script.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Figure {
+pub(crate) struct ChartFigure {
     /// Classes of the element on a page: `chart time`.
     pub(crate) class: &'static str,
     /// What it shows, in plain words.
@@ -22,6 +22,15 @@ pub(crate) struct Figure {
 /// An entry of a legend.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Key {
+    /// A line of a chart.
+    Line {
+        /// The class of the line.
+        class: &'static str,
+        /// What it shows.
+        name: String,
+        /// A page lets its reader hide the line.
+        can_hide: bool,
+    },
     /// Fields of these colours with words.
     Colour {
         /// The class of the colour.
@@ -42,9 +51,35 @@ pub(crate) enum Key {
     Words(String),
 }
 
+impl ChartFigure {
+    /// About how long its element is.
+    pub(crate) fn bytes(&self) -> usize {
+        self.svg.len() + self.data.as_ref().map_or(0, String::len)
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Key::Line {
+                class,
+                name,
+                can_hide,
+            } => {
+                let (tag, attributes) = match can_hide {
+                    true => (
+                        "button",
+                        "type=\"button\" class=\"key\" aria-pressed=\"true\"",
+                    ),
+                    false => ("span", "class=\"key\""),
+                };
+                write!(
+                    out,
+                    "<{tag} {attributes}><svg viewBox=\"0 0 22 8\" aria-hidden=\"true\">\
+                     <path class=\"{class}\" d=\"M0 4H22\"/></svg>{}</{tag}>",
+                    escaped(name)
+                )
+            }
             Key::Colour { class, words } => {
                 let words = escaped(words);
                 write!(
@@ -64,7 +99,7 @@ impl fmt::Display for Key {
     }
 }
 
-impl fmt::Display for Figure {
+impl fmt::Display for ChartFigure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let title = escaped(&self.title);
         write!(

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use fathom_model::unit;
 use fathom_model::view::axis::{self, Axis};
 
-use super::figure::{Figure, Key};
+use super::figure::{ChartFigure, Key};
 use super::host_cells::{CellValue, HostCell, HostCells};
 use super::plot::escaped;
 use super::svg;
@@ -101,7 +101,7 @@ impl Layout {
 
 impl Strip<'_> {
     /// The picture; nothing where there is no value.
-    pub(crate) fn render(&self) -> Option<Figure> {
+    pub(crate) fn render(&self) -> Option<ChartFigure> {
         let columns = (MOST_CELLS / self.hosts.len().max(1)).clamp(30, MOST_COLUMNS);
         let trials: Vec<_> = self.hosts.iter().map(|host| host.trial).collect();
         let cells = HostCells::of(&trials, self.value, columns)?;
@@ -126,7 +126,7 @@ impl Strip<'_> {
         self.push_names(&mut out, &layout, &names);
         self.push_cells(&mut out, &layout, &cells, &scale);
         out.push_str("</svg>");
-        Some(Figure {
+        Some(ChartFigure {
             class: "hosts",
             title: self.title.clone(),
             keys: scale.keys(cells.width_s),
@@ -279,7 +279,7 @@ fn push_axis(out: &mut String, layout: &Layout, measured_from_s: f64) {
         let x = layout.x(measured_from_s);
         let _ = write!(
             out,
-            "<line class=\"from\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"{}\"><title>end of warm-up</title></line>",
+            "<line class=\"from-here\" x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"{}\"><title>end of warm-up</title></line>",
             svg::n(layout.bottom() + 4.0)
         );
     }

@@ -6,7 +6,7 @@ use fathom_model::figure::Throughput;
 use fathom_model::fleet::{FleetReport, FleetWorkload, HostFigure};
 use fathom_model::{JudgedRun, JudgedTrial};
 
-use crate::chart::figure::Figure;
+use crate::chart::figure::ChartFigure;
 use crate::chart::host_cells::CellValue;
 use crate::chart::host_strip::{Strip, StripHost};
 use crate::fleet::{self, HostTable};
@@ -37,7 +37,7 @@ pub(super) struct HostsOfWorkload {
     pub(super) table: HostTable,
     pub(super) is_long: bool,
     pub(super) slowest: Option<String>,
-    pub(super) strips: Vec<Figure>,
+    pub(super) strips: Vec<ChartFigure>,
 }
 
 impl HostsSection {
@@ -130,7 +130,7 @@ fn strips(
     fleet: &FleetReport,
     workload: &FleetWorkload,
     slowest: Option<&str>,
-) -> Vec<Figure> {
+) -> Vec<ChartFigure> {
     if workload.hosts.len() < 2 {
         return Vec::new();
     }

@@ -67,3 +67,51 @@ test("axe finds nothing, light and dark", async () => {
     await page.close();
   }
 });
+
+test("charts of a folded trial are drawn when it is opened, and for paper", async () => {
+  const { page } = await open(DESKTOP);
+  const figures = page.locator("details.trial figure");
+  assert.equal(await figures.count(), 0, "drawn before anybody looks");
+  assert.equal(await page.locator("template.later").count(), hosts);
+  await page.locator("details.trial summary").nth(3).click();
+  const opened = page.locator("details.trial").nth(3);
+  await opened.locator("figure").first().waitFor();
+  const empty = await opened.locator(".ln path, .hm path").evaluateAll((all) => all.filter((path) => !path.getAttribute("d")).length);
+  const paths = await opened.locator(".ln path, .hm path").count();
+  assert.ok(paths >= 10 && empty < paths / 2, `${empty} of ${paths} lines are empty`);
+  assert.equal(await opened.locator("figure.bare").count(), 0);
+  await page.evaluate(() => { document.querySelectorAll("details.trial")[5].open = true; });
+  await page.pdf({ preferCSSPageSize: true });
+  assert.ok(await page.locator("details.trial").nth(5).locator("figure").count() > 0, "drawn for paper");
+  // A link to a trial opens and draws it.
+  await page.evaluate(() => { location.hash = "#trial-10"; });
+  await page.locator("#trial-10 figure").first().waitFor();
+  await page.close();
+});
+
+test("opening the page is measured", async () => {
+  const { page } = await open(DESKTOP);
+  const found = await page.evaluate(() => new Promise((done) => setTimeout(() => {
+    const [navigation] = performance.getEntriesByType("navigation");
+    const paint = performance.getEntriesByName("first-contentful-paint")[0];
+    done({ load: Math.round(navigation.loadEventEnd), paint: paint && Math.round(paint.startTime), elements: document.querySelectorAll("*").length });
+  }, 100)));
+  const size = readFileSync(file).length;
+  console.log(`${hosts} hosts: ${(size / 2 ** 20).toFixed(2)} MiB, ${found.elements} elements, load event after ${found.load} ms, first paint after ${found.paint} ms`);
+  assert.ok(found.load > 0);
+  assert.ok(size < 8 * 2 ** 20, `${size} bytes`);
+  await page.close();
+});
+
+test("without scripts the figures, the slowest and the strips are there", async () => {
+  const plain = await startBrowser({ javaScriptEnabled: false });
+  try {
+    const { page } = await openFile(plain.context, file, DESKTOP);
+    for (const part of [".key-figure .number", ".meaning", ".verdict", ".slowest", "figure.hosts > svg"]) {
+      assert.ok(await page.locator(part).first().isVisible(), part);
+    }
+    await page.close();
+  } finally {
+    await plain.stop();
+  }
+});

@@ -120,3 +120,23 @@ test("quick prints on at most three pages", async () => {
   assert.ok(pages <= 3, `${pages} pages`);
   await page.close();
 });
+
+test("the script draws lines and cells as the page has them", async () => {
+  const { page } = await open("io", SIZES[0]);
+  const most = await page.evaluate(() => {
+    const figures = [...document.querySelectorAll("figure.time, figure.heat")];
+    const numbers = (figure) => [...figure.querySelectorAll(".ln path, .hm path")].map((path) => path.getAttribute("d").match(/[MLHV]|-?[\d.]+/g));
+    const before = figures.map(numbers);
+    for (const figure of figures) figure.classList.add("bare");
+    Charts.wire(document);
+    let most = 0;
+    figures.map(numbers).forEach((paths, f) => paths.forEach((path, p) => {
+      const old = before[f][p];
+      if (path.length !== old.length) most = Infinity;
+      path.forEach((part, i) => { if (part !== old[i]) most = Math.max(most, Math.abs(part - old[i]) || 0, Number.isNaN(part - old[i]) ? Infinity : 0); });
+    }));
+    return most;
+  });
+  assert.ok(most <= 0.5, `${most} apart`);
+  await page.close();
+});

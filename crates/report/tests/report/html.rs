@@ -232,3 +232,18 @@ fn hosts_are_drawn_beside_one_another_and_the_slowest_named() {
         ]
     );
 }
+
+#[test]
+fn a_large_page_leaves_folded_charts_to_the_script() {
+    let small = render(&synthetic::fleet(4, 60)).unwrap();
+    assert!(!small.contains("<template"));
+    let page = render(&synthetic::fleet(84, 300)).unwrap();
+    assert_eq!(page.matches("<template class=\"later\">").count(), 84);
+    assert!(page.contains("<figure class=\"chart time bare\">"));
+    let inside = page.split("<template").nth(1).unwrap();
+    let inside = inside.split("</template>").next().unwrap();
+    assert!(inside.contains("<path class=\"k-read\" d=\"\"/>"));
+    assert!(inside.contains("<path class=\"h7\" d=\"\"/>"));
+    // What everybody sees needs no script.
+    assert!(!page.split("<template").next().unwrap().contains("bare\""));
+}
