@@ -33,6 +33,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             std::fs::write(directory.join(format!("{name}.{ending}")), text)
         };
         write("html", &html::render(run)?)?;
+        for image in fathom_report::images::charts(run) {
+            let folder = directory.join(name);
+            std::fs::create_dir_all(&folder)?;
+            std::fs::write(folder.join(format!("{}.svg", image.name)), image.svg)?;
+        }
         write("txt", &text::render(run, &text::TextOptions::default()))?;
         write("md", &markdown::render(run))?;
         write("csv", &csv::render(run))?;

@@ -13,6 +13,7 @@ pub(crate) mod overlay;
 pub(crate) mod pairs;
 pub(crate) mod plot;
 mod series;
+mod standalone;
 mod svg;
 mod time;
 mod trial;

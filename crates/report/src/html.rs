@@ -10,6 +10,7 @@ mod checks;
 pub mod compared;
 mod comparison;
 mod fingerprint;
+pub(crate) mod gallery;
 mod headline;
 mod host_figures;
 mod hosts;

@@ -86,6 +86,13 @@ impl<'v> Section<'v> {
     }
 }
 
+impl Section<'_> {
+    /// Its charts.
+    pub(crate) fn charts(self) -> Vec<ChartFigure> {
+        self.figures
+    }
+}
+
 /// A cell of a table without estimates.
 pub(crate) fn shown_cell(cell: &Cell) -> String {
     estimates::text_of(cell, ColumnKind::Text, UNIT)

@@ -89,7 +89,7 @@ fn distribution(trials: &[Vec<&JudgedTrial>; 2], kind: OpKind) -> Option<ChartFi
     let keys = sides.iter().map(|(name, class, charts)| {
         let trials = fathom_model::unit::counted(charts.len() as u64, "trial");
         Key::Line {
-            class: *class,
+            class,
             name: format!("{name}, a line for each of {trials}"),
             can_hide: false,
         }

@@ -25,6 +25,11 @@ impl<'a> StandardSection<'a> {
         })
     }
 
+    /// The charts of all parts.
+    pub(super) fn charts(self) -> Vec<ChartFigure> {
+        self.figures.into_iter().flatten().collect()
+    }
+
     /// The parts with their charts.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&ReportPart, &Vec<ChartFigure>)> {
         parts_of(self.report).iter().zip(&self.figures)
