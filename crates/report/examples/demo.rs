@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             std::fs::write(directory.join(format!("{name}.{ending}")), text)
         };
         write("html", &html::render(run)?)?;
+        write("summary.html", &html::summary_page::render(run)?)?;
         for image in fathom_report::images::charts(run) {
             let folder = directory.join(name);
             std::fs::create_dir_all(&folder)?;

@@ -18,6 +18,7 @@ mod key_figures;
 mod overview;
 mod rows;
 mod standard;
+pub mod summary_page;
 mod view;
 
 use askama::Template;

@@ -30,6 +30,10 @@ pub(crate) struct Report {
     /// Where to write it; `-` is standard output. Default: beside the store.
     #[arg(short, long)]
     pub(crate) output: Option<PathBuf>,
+    /// Write a short version to print: the figures, the verdict and the results on one page,
+    /// the main charts on a second one.
+    #[arg(long, conflicts_with_all = ["svg", "png"])]
+    pub(crate) summary: bool,
     /// Write each chart as SVG into this folder, or the first one as FILE.svg, instead of
     /// the page.
     #[arg(long, value_name = "FOLDER|FILE.svg", conflicts_with = "output")]
@@ -48,27 +52,29 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
         return images::write(&record, report.svg.as_deref(), report.png.as_deref());
     }
     if let Some(page) = network::page(&record, NetworkDisplay::Html) {
-        return write_network(report, &record.meta.id, &page?);
+        return write_page(report, &record.meta.id, &page?);
     }
     let judged = fathom_studies::judge(&record);
-    if report.output.as_deref() == Some(Path::new("-")) {
-        let html = fathom_report::html::render(&judged).context("cannot render the report")?;
-        present::write_stdout(&html)?;
-        return Ok(Exit::Success);
-    }
-    let path = present::write_html(&judged, report.output.as_deref(), &report.store)?;
-    present::write_stdout(&format!("{}\n", path.display()))?;
-    Ok(Exit::Success)
+    let html = match report.summary {
+        true => fathom_report::html::summary_page::render(&judged),
+        false => fathom_report::html::render(&judged),
+    };
+    write_page(
+        report,
+        &record.meta.id,
+        &html.context("cannot render the report")?,
+    )
 }
 
-/// The page of a network measurement.
-fn write_network(report: &Report, id: &str, html: &str) -> anyhow::Result<Exit> {
+/// The page at the path that was chosen, or beside the store.
+fn write_page(report: &Report, id: &str, html: &str) -> anyhow::Result<Exit> {
     let path = match report.output.as_deref() {
         Some(path) if path == Path::new("-") => {
             present::write_stdout(html)?;
             return Ok(Exit::Success);
         }
         Some(path) => path.to_owned(),
+        None if report.summary => present::report_path(&report.store, &format!("{id}-summary"))?,
         None => present::report_path(&report.store, id)?,
     };
     present::write_file(&path, Mark::Page, html)?;

@@ -52,6 +52,17 @@ pub(crate) enum Key {
 }
 
 impl ChartFigure {
+    /// The chart where nothing moves: without numbers for a script and buttons.
+    pub(crate) fn still(mut self) -> ChartFigure {
+        self.data = None;
+        for key in &mut self.keys {
+            if let Key::Line { can_hide, .. } = key {
+                *can_hide = false;
+            }
+        }
+        self
+    }
+
     /// About how long its element is.
     pub(crate) fn bytes(&self) -> usize {
         self.svg.len() + self.data.as_ref().map_or(0, String::len)

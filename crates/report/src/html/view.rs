@@ -89,10 +89,10 @@ pub(super) struct Unfinished {
 
 /// The third question, where it was asked.
 pub(super) struct FitnessView<'a> {
-    fitness: &'a Fitness,
-    words: &'static str,
-    class: &'static str,
-    sign: &'static str,
+    pub(super) fitness: &'a Fitness,
+    pub(super) words: &'static str,
+    pub(super) class: &'static str,
+    pub(super) sign: &'static str,
 }
 
 /// One trial.
@@ -168,7 +168,7 @@ impl<'a> Page<'a> {
     }
 }
 
-fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
+pub(super) fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
     let (class, sign) = match fitness.outcome {
         Fit::Met => ("good", "✓"),
         Fit::NotProven => ("warn", "▲"),

@@ -27,6 +27,7 @@ before(async () => {
   const home = browser.home;
   const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config") };
   for (const [name, args] of Object.entries(REPORTS)) {
+    files[`${name} summary`] = join(home, `${name}-summary.html`);
     files[name] = join(home, `${name}.html`);
     try {
       execFileSync(fathom, [...args, "--html", files[name]], { env, cwd: home, stdio: "pipe" });
@@ -34,6 +35,7 @@ before(async () => {
       // A verdict or a refused target has its own exit status; the page counts.
       try { readFileSync(files[name]); } catch { throw new Error(`${name}: ${failure.stderr}`); }
     }
+    execFileSync(fathom, ["report", "latest", "--summary", "-o", files[`${name} summary`]], { env, cwd: home, stdio: "pipe" });
   }
 });
 
@@ -43,14 +45,14 @@ const open = (name, size, scheme) => openFile(browser.context, files[name], size
 
 const bottom = (page, selector) => page.$eval(selector, (node) => node.getBoundingClientRect().bottom);
 
-for (const name of Object.keys(REPORTS)) {
+for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summary`])) {
   for (const size of SIZES) {
     test(`${name} at ${size.width}x${size.height}: the answer is on the first screen`, async () => {
       const { page, outside } = await open(name, size);
       const figures = await page.$$eval(".key-figure .number", (all) => all.map((node) => node.textContent.trim()));
       assert.ok(figures.length >= 2, `figures: ${figures}`);
       assert.ok(figures.some((text) => /\d/.test(text)), `figures: ${figures}`);
-      for (const part of ["h1", ".strip", ".meaning", ".verdict"]) {
+      for (const part of ["h1", ".strip", ".meaning", name.endsWith("summary") ? ".judgement div" : ".verdict"]) {
         const end = await bottom(page, part);
         assert.ok(end <= size.height, `${part} ends at ${end} of ${size.height}`);
       }
@@ -120,6 +122,18 @@ test("quick prints on at most three pages", async () => {
   assert.ok(pages <= 3, `${pages} pages`);
   await page.close();
 });
+
+for (const name of Object.keys(REPORTS)) {
+  test(`the summary of ${name} prints on two pages, the charts on the second`, async () => {
+    const { page } = await open(`${name} summary`, SIZES[0]);
+    const paper = await page.pdf({ preferCSSPageSize: true, path: shots ? join(shots, `${name}-summary.pdf`) : undefined });
+    const pages = paper.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g).length;
+    assert.equal(pages, 2, `${pages} pages`);
+    assert.ok(await page.locator(".sheet figure").count() > 0, "charts");
+    assert.equal(await page.locator("script").count(), 0, "paper needs no script");
+    await page.close();
+  });
+}
 
 test("the script draws lines and cells as the page has them", async () => {
   const { page } = await open("io", SIZES[0]);

@@ -1,6 +1,6 @@
 //! The HTML file as text.
 
-use fathom_report::html::render;
+use fathom_report::html::{render, summary_page};
 
 use crate::synthetic;
 
@@ -246,4 +246,53 @@ fn a_large_page_leaves_folded_charts_to_the_script() {
     assert!(inside.contains("<path class=\"h7\" d=\"\"/>"));
     // What everybody sees needs no script.
     assert!(!page.split("<template").next().unwrap().contains("bare\""));
+}
+
+#[test]
+fn tables_have_captions_and_heads_a_scope() {
+    let runs = [
+        synthetic::quick(),
+        synthetic::matrix(),
+        synthetic::errors(),
+        synthetic::fleet(4, 60),
+    ];
+    for run in &runs {
+        for page in [render(run).unwrap(), summary_page::render(run).unwrap()] {
+            for table in page.split("<table").skip(1) {
+                let inside = table.split_once('>').unwrap().1.trim_start();
+                assert!(inside.starts_with("<caption"), "{}", &inside[..200]);
+            }
+            for head in page.split("<th ").skip(1) {
+                let tag = head.split('>').next().unwrap();
+                assert!(tag.contains("scope="), "{tag}");
+            }
+            assert!(!page.contains("<th>"));
+        }
+    }
+}
+
+#[test]
+fn the_summary_is_short_and_needs_no_script() {
+    for run in [synthetic::quick_caveats(), synthetic::open_loop_lag()] {
+        let page = summary_page::render(&run).unwrap();
+        let order = [
+            "<h1>",
+            "class=\"key-figure\"",
+            "class=\"meaning\"",
+            "Validity: is it true?",
+            "Limiter: what set it?",
+            ">Results<",
+            "Command: ",
+            ">Charts<",
+            "<figure",
+        ];
+        let mut from = 0;
+        for part in order {
+            let at = page[from..].find(part);
+            assert!(at.is_some(), "{part} is missing or out of order");
+            from += at.unwrap();
+        }
+        assert!(!page.contains("<script") && !page.contains("<button"));
+        assert!(page.matches("<figure").count() <= 6);
+    }
 }
