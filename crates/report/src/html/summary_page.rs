@@ -1,7 +1,10 @@
 //! A run on one sheet of paper, and a second one with its main charts: what a report
 //! to others needs, without the evidence of each trial.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
+use fathom_model::judged::ResultRow;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::{Finding, JudgedRun};
 
@@ -77,7 +80,7 @@ impl<'a> Page<'a> {
         let mut objections = names::objections(findings);
         let more_objections = objections.len().saturating_sub(MOST_OBJECTIONS);
         objections.truncate(MOST_OBJECTIONS);
-        let mut results = rows::lines(run, facts::plain_rows(run));
+        let mut results = rows::lines(run, slowest_first(run));
         let most_rows = match run.fleet {
             Some(_) => MOST_HOST_ROWS,
             None => MOST_ROWS,
@@ -123,6 +126,22 @@ impl<'a> Page<'a> {
             command: run.run.command_line.join(" "),
         }
     }
+}
+
+/// The rows of the results; those of hosts by their share of the median.
+fn slowest_first(run: &JudgedRun) -> Vec<&ResultRow> {
+    let mut rows = facts::plain_rows(run);
+    let workloads = run.fleet.iter().flat_map(|fleet| &fleet.workloads);
+    let shares = workloads.flat_map(|workload| {
+        workload.hosts.iter().filter_map(|host| {
+            let share = host.figure.value? / workload.median.filter(|median| *median > 0.0)?;
+            Some((run.rows.get(host.row)?.row, share))
+        })
+    });
+    let shares: BTreeMap<u32, f64> = shares.collect();
+    let share = |row: &ResultRow| shares.get(&row.row).copied().unwrap_or(1.0);
+    rows.sort_by(|a, b| share(a).total_cmp(&share(b)));
+    rows
 }
 
 /// The slowest hosts under each workload, and the first picture of hosts.
