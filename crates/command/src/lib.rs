@@ -10,6 +10,7 @@ mod command;
 mod exit;
 mod help;
 mod settings;
+mod typed_command;
 mod whole_seconds;
 
 use std::ffi::{OsStr, OsString};

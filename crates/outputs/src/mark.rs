@@ -10,6 +10,8 @@ const ADDRESS_CHARS: usize = 64;
 pub enum Mark {
     /// An HTML page that names fathom as its generator.
     Page,
+    /// A chart as SVG or PNG that names fathom as its program.
+    Image,
     /// A document of fathom's: JSON that names one of its schemas.
     Document,
     /// The JSON of smallfile, with fathom's own section.
@@ -51,6 +53,12 @@ impl Mark {
         }
         match self {
             Mark::Page => text.contains("<meta name=\"generator\" content=\"fathom "),
+            Mark::Image => {
+                let svg = first.starts_with("<svg ");
+                let png = head.starts_with(b"\x89PNG");
+                svg && first.contains(" data-generator=\"fathom ")
+                    || png && text.contains("tEXtSoftware\0fathom ")
+            }
             Mark::Document => names_schema(&text),
             Mark::Smallfile => text.trim_start().starts_with('{') && text.contains("\"fathom\""),
             Mark::FioResult => is_fio_result(&text),
@@ -109,7 +117,12 @@ mod tests {
 
     #[test]
     fn what_fathom_writes_is_recognised_and_other_texts_are_not() {
-        let cases: [(Mark, &str, &str); 11] = [
+        let cases: [(Mark, &str, &str); 12] = [
+            (
+                Mark::Image,
+                "<svg xmlns=\"x\" data-generator=\"fathom 0.1.0\">",
+                "<svg xmlns=\"x\">",
+            ),
             (
                 Mark::Page,
                 "<!doctype html>\n<meta name=\"generator\" content=\"fathom 0.1.0\">",

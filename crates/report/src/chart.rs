@@ -4,12 +4,16 @@
 
 pub(crate) mod bars;
 mod distribution;
+pub(crate) mod figure;
 mod heat;
+pub(crate) mod host_cells;
+pub(crate) mod host_strip;
 mod levels;
 pub(crate) mod overlay;
 pub(crate) mod pairs;
 pub(crate) mod plot;
 mod series;
+mod standalone;
 mod svg;
 mod time;
 mod trial;

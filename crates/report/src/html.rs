@@ -10,17 +10,35 @@ mod checks;
 pub mod compared;
 mod comparison;
 mod fingerprint;
+pub(crate) mod gallery;
 mod headline;
+mod host_figures;
+mod hosts;
 mod key_figures;
 mod overview;
 mod rows;
 mod standard;
+pub mod summary_page;
 mod view;
 
 use askama::Template;
 use fathom_model::{JudgedRun, printable};
 
 use crate::Result;
+
+/// The script of a page. Each part begins with what it is for.
+const SCRIPT: &str = concat!(
+    include_str!("../assets/numbers.js"),
+    include_str!("../assets/charts.js"),
+    include_str!("../assets/hosts.js"),
+    include_str!("../assets/page.js"),
+);
+
+/// The style of a page; what is said of paper and of phones is said last.
+const STYLE: &str = concat!(
+    include_str!("../assets/chart.css"),
+    include_str!("../assets/report.css"),
+);
 
 /// The run as one HTML document.
 ///

@@ -14,6 +14,7 @@ pub mod csv;
 pub mod gluster;
 pub mod hosts;
 pub mod html;
+pub mod images;
 pub mod json;
 pub mod latency_steps;
 pub mod markdown;
@@ -68,6 +69,14 @@ pub enum Error {
     /// The page could not be written.
     #[error("the run could not be written as HTML: {0}")]
     Html(#[from] askama::Error),
+    /// A chart could not be drawn.
+    #[error("the chart {name} could not be drawn: {why}")]
+    Image {
+        /// Which one.
+        name: String,
+        /// What stands in the way.
+        why: String,
+    },
 }
 
 /// Result of a renderer.

@@ -17,6 +17,7 @@ use fathom_model::view::{Cell, Column, ColumnKind, View};
 pub(crate) use self::estimates::shown;
 use self::estimates::{UNIT, has_estimates};
 pub(crate) use self::results::Results;
+use crate::chart::figure::ChartFigure;
 use crate::chart::plot;
 use crate::escape::escape_markdown as escape;
 
@@ -68,7 +69,7 @@ pub(crate) fn push_markdown(out: &mut String, view: &View) {
 #[template(path = "view.html")]
 pub(crate) struct Section<'v> {
     view: &'v View,
-    figures: Vec<String>,
+    figures: Vec<ChartFigure>,
     /// The tables of estimates, behind the others.
     estimates: Results<'v>,
 }
@@ -82,6 +83,13 @@ impl<'v> Section<'v> {
             estimates: Results::of(view),
             view,
         }
+    }
+}
+
+impl Section<'_> {
+    /// Its charts.
+    pub(crate) fn charts(self) -> Vec<ChartFigure> {
+        self.figures
     }
 }
 

@@ -4,6 +4,7 @@ mod calibrate;
 mod causal;
 mod live;
 mod measured;
+mod origin;
 
 use std::path::PathBuf;
 
@@ -206,6 +207,7 @@ fn answer(
             found.remarks.push(why.to_string());
         }
     }
+    let origin = origin::of(&load, args.anonymise);
     let found = match groups {
         Some(groups) => anonymised(found, &load, groups),
         None => found,
@@ -213,7 +215,7 @@ fn answer(
     let text = match args.shown.format() {
         Format::Json => diagnosis::json(&found)?,
         Format::Markdown => diagnosis::markdown(&found),
-        Format::Html => diagnosis::html(&found)?,
+        Format::Html => diagnosis::html(&found, &origin)?,
         Format::Text => diagnosis::text(&found, args.shown.columns(), args.shown.is_colored()),
     };
     args.shown.write(&text)?;

@@ -16,6 +16,7 @@ use fathom_screen::{WatchedSpan, host_name, watch};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 use crate::shown::{DocumentFormat, Shown};
+use crate::typed_command::typed_command;
 
 /// Utilisation, saturation and errors of every resource.
 ///
@@ -85,7 +86,7 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
     }
     let text = match command.shown.format() {
         Format::Json => machine::json(&found)?,
-        Format::Html => machine::html(&found)?,
+        Format::Html => machine::html(&found, &moment())?,
         Format::Text => machine::text(&found, command.shown.columns(), command.how),
     };
     command.shown.write(&text)?;
@@ -93,6 +94,13 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
         true => Exit::Interrupted,
         false => Exit::Success,
     })
+}
+
+fn moment() -> machine::PageMoment {
+    machine::PageMoment {
+        unix_ns: fathom_observe::unix_now_ns(),
+        command: typed_command(),
+    }
 }
 
 /// What this host does, and whether a signal ended the watch early.

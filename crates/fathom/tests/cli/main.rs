@@ -71,6 +71,7 @@ mod python;
 mod quick;
 mod reader_gone;
 mod record;
+mod report_images;
 mod report_pages;
 mod secrets;
 mod settings;

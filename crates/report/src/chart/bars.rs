@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use fathom_model::Estimate;
 use fathom_model::figure::{Figure, Throughput};
 
+use super::figure::ChartFigure;
 use super::plot::escaped;
 use super::svg::n;
 
@@ -31,7 +32,7 @@ pub(crate) struct Bar<'a> {
 
 /// The chart; nothing where no bar has a value. `title` and `unit` are the
 /// program's own words.
-pub(crate) fn render(title: &str, unit: &str, bars: &[Bar<'_>]) -> Option<String> {
+pub(crate) fn render(title: &str, unit: &str, bars: &[Bar<'_>]) -> Option<ChartFigure> {
     let ends = bars
         .iter()
         .filter_map(|bar| Some(bar.estimate.value?.max(bar.estimate.high.unwrap_or(0.0))));
@@ -41,16 +42,21 @@ pub(crate) fn render(title: &str, unit: &str, bars: &[Bar<'_>]) -> Option<String
     }
     let height = n(2.0 * TOP + STEP * bars.len() as f64);
     let mut out = format!(
-        "<figure class=\"bars\"><figcaption>{title}</figcaption>\
-         <svg viewBox=\"0 0 {} {height}\" role=\"img\" aria-label=\"{title} by workload, {unit}\">",
+        "<svg viewBox=\"0 0 {} {height}\" role=\"img\" aria-label=\"{title} by workload, {unit}\">",
         n(WIDTH)
     );
     let x = |value: f64| LEFT + value / end * (RIGHT - LEFT);
     for (place, bar) in bars.iter().enumerate() {
         push_bar(&mut out, bar, TOP + STEP * place as f64, x);
     }
-    out.push_str("</svg></figure>");
-    Some(out)
+    out.push_str("</svg>");
+    Some(ChartFigure {
+        class: "bars",
+        title: title.to_owned(),
+        keys: Vec::new(),
+        svg: out,
+        data: None,
+    })
 }
 
 /// Name, bar, interval and value of one row.
@@ -91,7 +97,7 @@ fn push_bar(out: &mut String, bar: &Bar<'_>, top: f64, x: impl Fn(f64) -> f64) {
     }
     let _ = write!(
         out,
-        "<text class=\"value\" x=\"{}\" y=\"{middle}\" dy=\".35em\">{}</text>",
+        "<text class=\"value-text\" x=\"{}\" y=\"{middle}\" dy=\".35em\">{}</text>",
         n(after + 6.0),
         Figure::of(bar.estimate, Throughput::Binary).value()
     );
@@ -119,7 +125,8 @@ mod tests {
             estimate,
             class: "k-read".to_owned(),
         };
-        let svg = render("Rate", "IOPS", &[bar(&known, "<b>"), bar(&none, "x")]).unwrap();
+        let svg = render("Rate", "IOPS", &[bar(&known, "<b>"), bar(&none, "x")]);
+        let svg = svg.unwrap().to_string();
         assert!(!svg.contains("<b>") && svg.contains("n/a"), "{svg}");
         assert!(svg.contains("whisker"), "{svg}");
         assert!(render("Rate", "IOPS", &[bar(&none, "x")]).is_none());

@@ -6,6 +6,7 @@ use fathom_model::judged::{LatencySummary, OpCharts};
 use fathom_model::unit;
 use fathom_model::view::axis::{Axis, Quantity, Tick};
 
+use super::figure::{ChartFigure, Key};
 use super::svg;
 use crate::summary;
 
@@ -15,12 +16,12 @@ const MARKED: [f64; 3] = [50.0, 99.0, 99.9];
 /// Width of a letter of a label, roughly.
 const LETTER: f64 = 6.6;
 
-/// The histogram as a `<figure>`: operations (log) by latency (log).
+/// The histogram: operations (log) by latency (log).
 pub(super) fn histogram(
     title: &str,
     charts: &OpCharts,
     latency: &LatencySummary,
-) -> Option<String> {
+) -> Option<ChartFigure> {
     let cells = &charts.distribution;
     let (first, last) = (cells.first()?, cells.last()?);
     let most = cells.iter().map(|c| c.2).max()?;
@@ -32,15 +33,8 @@ pub(super) fn histogram(
     );
     let mut ys = Axis::log(Quantity::Count, 1.0, most as f64);
     ys.low = 0.5;
-    let mut out = String::new();
-    let _ = write!(
-        out,
-        "<figure class=\"chart dist\"><figcaption>{title}</figcaption>\
-         <div class=\"keys\"><span>{} operations, both axes logarithmic</span></div>",
-        unit::group(total)
-    );
     let label = format!("{title}: operations by latency");
-    out.push_str(&svg::open(&label, &xs, &ys, "latency", "operations"));
+    let mut out = svg::open(&label, &xs, &ys, "latency", "operations");
     let mut d = String::new();
     let base = svg::n(svg::BOTTOM);
     for (low, high, count) in cells {
@@ -58,20 +52,26 @@ pub(super) fn histogram(
         charts.kind.name()
     );
     push_marks(&mut out, latency, &xs);
-    out.push_str("</svg><output></output>");
+    out.push_str("</svg>");
     let rows: Vec<String> = cells
         .iter()
         .map(|(low, high, n)| format!("[{low},{high},{n}]"))
         .collect();
-    let _ = write!(
-        out,
-        "<script type=\"application/json\">{{\"x\":[{},{}],\"total\":{total},\"b\":[{}]}}</script>\
-         </figure>",
-        xs.low,
-        xs.high,
-        rows.join(",")
-    );
-    Some(out)
+    Some(ChartFigure {
+        class: "chart dist",
+        title: title.to_owned(),
+        keys: vec![Key::Words(format!(
+            "{} operations, both axes logarithmic",
+            unit::group(total)
+        ))],
+        svg: out,
+        data: Some(format!(
+            "{{\"x\":[{},{}],\"total\":{total},\"b\":[{}]}}",
+            xs.low,
+            xs.high,
+            rows.join(",")
+        )),
+    })
 }
 
 fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
@@ -154,33 +154,26 @@ fn highest_supported(latency: &LatencySummary) -> Option<f64> {
     known.map(|p| p.percent).max_by(f64::total_cmp)
 }
 
-/// The percentile curve as a `<figure>`: latency (log) by percentile.
+/// The percentile curve: latency (log) by percentile.
 /// Beyond the highest percentile that the table shows the line is dashed.
 pub(super) fn percentile_curve(
     title: &str,
     charts: &OpCharts,
     latency: Option<&LatencySummary>,
-) -> Option<String> {
+) -> Option<ChartFigure> {
     let shown = latency.and_then(highest_supported);
     let curve = &charts.percentile_curve;
     let (first, last) = (curve.first()?, curve.last()?);
     let below_all = curve.iter().map(|p| p.0).rfind(|p| *p < 100.0)?;
     let xs = percent_axis(below_all);
     let ys = Axis::log(Quantity::Latency, first.1.max(1) as f64, last.1 as f64);
-    let mut out = String::new();
-    let _ = write!(
-        out,
-        "<figure class=\"chart curve\"><figcaption>{title}</figcaption>\
-         <div class=\"keys\"><span>Each extra nine gets equal width{}</span></div>",
-        shown
-            .filter(|p| *p < below_all)
-            .map_or(String::new(), |p| format!(
-                "; dashed above p{p}: too few operations for an estimate"
-            ))
-    );
+    let beyond = shown.filter(|p| *p < below_all);
+    let beyond = beyond.map_or(String::new(), |p| {
+        format!("; dashed above p{p}: too few operations for an estimate")
+    });
     let label = format!("{title}: latency by percentile");
     let x_title = "percentile";
-    out.push_str(&svg::open(&label, &xs, &ys, x_title, "latency"));
+    let mut out = svg::open(&label, &xs, &ys, x_title, "latency");
     let place = |(percent, ns): &(f64, u64)| {
         let x = svg::n(svg::x(&xs, nines_of(*percent)));
         (*percent, format!("{x} {}", svg::n(svg::y(&ys, *ns as f64))))
@@ -202,17 +195,23 @@ pub(super) fn percentile_curve(
         let d = line(rest);
         let _ = write!(out, "<path class=\"k-{name} beyond\" d=\"{d}\"/>");
     }
-    out.push_str("</g></svg><output></output>");
+    out.push_str("</g></svg>");
     let points: Vec<String> = curve
         .iter()
         .map(|(percent, ns)| format!("[{},{ns}]", (percent * 1e6).round() / 1e6))
         .collect();
-    let _ = write!(
-        out,
-        "<script type=\"application/json\">{{\"x\":[{},{}],\"p\":[{}]}}</script></figure>",
-        xs.low,
-        xs.high,
-        points.join(",")
-    );
-    Some(out)
+    Some(ChartFigure {
+        class: "chart curve",
+        title: title.to_owned(),
+        keys: vec![Key::Words(format!(
+            "Each extra nine gets equal width{beyond}"
+        ))],
+        svg: out,
+        data: Some(format!(
+            "{{\"x\":[{},{}],\"p\":[{}]}}",
+            xs.low,
+            xs.high,
+            points.join(",")
+        )),
+    })
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use fathom_model::judged::HeatMap;
 use fathom_model::view::axis::{self, Axis, Quantity};
 
+use super::figure::{ChartFigure, Key};
 use super::svg;
 use super::time::{TIME_TICKS, time_title};
 
@@ -57,9 +58,15 @@ impl Cells {
     }
 }
 
-/// The heat map of one kind of operation as a `<figure>`, with the time axis of
-/// the trial's other charts; nothing when there is nothing in it.
-pub(super) fn render(title: &str, map: &HeatMap, from_s: f64, to_s: f64) -> Option<String> {
+/// The heat map of one kind of operation with the time axis of
+/// the trial's other charts; nothing when there is nothing in it. `bare` leaves its
+/// cells to the script.
+pub(super) fn render(
+    title: &str,
+    map: &HeatMap,
+    (from_s, to_s): (f64, f64),
+    bare: bool,
+) -> Option<ChartFigure> {
     let cells = Cells::of(map)?;
     let rows = cells.rows();
     let used = |row: &usize| cells.counts.iter().skip(*row).step_by(rows).any(|c| *c > 0);
@@ -73,25 +80,35 @@ pub(super) fn render(title: &str, map: &HeatMap, from_s: f64, to_s: f64) -> Opti
         cells.edges_ns[last + 1],
     );
     let most = cells.counts.iter().copied().max()?;
-    let mut out = String::new();
-    let _ = write!(
-        out,
-        "<figure class=\"chart heat\"><figcaption>{title}</figcaption>"
-    );
-    push_legend(&mut out, most);
     let label = format!("{title}: operations by time and latency");
-    out.push_str(&svg::open(&label, &xs, &ys, &time_title(&xs), "latency"));
+    let mut out = svg::open(&label, &xs, &ys, &time_title(&xs), "latency");
     out.push_str("<g class=\"hm\">");
     for level in 0..LEVELS {
-        let d = level_path(&cells, level, most, &xs, &ys);
-        if !d.is_empty() {
+        let d = match bare {
+            true => String::new(),
+            false => level_path(&cells, level, most, &xs, &ys),
+        };
+        if bare || !d.is_empty() {
             let _ = write!(out, "<path class=\"h{level}\" d=\"{d}\"/>");
         }
     }
-    out.push_str("</g></svg><output></output>");
-    push_data(&mut out, &cells, &xs, &ys);
-    out.push_str("</figure>");
-    Some(out)
+    out.push_str("</g></svg>");
+    let key = Key::Scale {
+        from: "1".to_owned(),
+        classes: (0..LEVELS).map(|level| format!("h{level}")).collect(),
+        to: format!("{} operations in a cell", fathom_model::unit::group(most)),
+    };
+    Some(ChartFigure {
+        class: if bare {
+            "chart heat bare"
+        } else {
+            "chart heat"
+        },
+        title: title.to_owned(),
+        keys: vec![key],
+        svg: out,
+        data: Some(data(&cells, &xs, &ys)),
+    })
 }
 
 /// The step of colour of a count: even steps of its logarithm.
@@ -137,27 +154,16 @@ fn level_path(cells: &Cells, level: usize, most: u64, xs: &Axis, ys: &Axis) -> S
     d
 }
 
-fn push_legend(out: &mut String, most: u64) {
-    out.push_str("<div class=\"keys\"><span class=\"scale\">1 ");
-    for level in 0..LEVELS {
-        let _ = write!(out, "<i class=\"h{level}\"></i>");
-    }
-    let _ = write!(
-        out,
-        " {} operations in a cell</span></div>",
-        fathom_model::unit::group(most)
-    );
-}
-
 /// Columns as `[first row, count, count, …]`, and the rows' edges.
-fn push_data(out: &mut String, cells: &Cells, xs: &Axis, ys: &Axis) {
+fn data(cells: &Cells, xs: &Axis, ys: &Axis) -> String {
+    let mut out = String::new();
     let rows = cells.rows();
     let list = |values: Vec<String>| values.join(",");
     let edges = cells.edges_ns.iter().map(|e| svg::data(*e)).collect();
     let starts = cells.starts_s.iter().map(|s| format!("{s:.2}")).collect();
     let _ = write!(
         out,
-        "<script type=\"application/json\">{{\"x\":[{:.3},{:.3}],\"y\":[{},{}],\"w\":{:.3},\"c\":[{}],\"r\":[{}],\"n\":[",
+        "{{\"x\":[{:.3},{:.3}],\"y\":[{},{}],\"w\":{:.3},\"c\":[{}],\"r\":[{}],\"n\":[",
         xs.low,
         xs.high,
         ys.low,
@@ -177,7 +183,8 @@ fn push_data(out: &mut String, cells: &Cells, xs: &Axis, ys: &Axis) {
         }
         out.push(']');
     }
-    out.push_str("]}</script>");
+    out.push_str("]}");
+    out
 }
 
 #[cfg(test)]
@@ -204,14 +211,14 @@ mod tests {
 
     #[test]
     fn contradictory_or_empty_maps_are_not_drawn() {
-        assert!(render("x", &HeatMap::default(), 0.0, 1.0).is_none());
+        assert!(render("x", &HeatMap::default(), (0.0, 1.0), false).is_none());
         let map = HeatMap {
             column_start_ns: vec![0],
             column_ns: 1,
             row_edges_ns: vec![1, 2],
             counts: vec![1, 2],
         };
-        assert!(render("x", &map, 0.0, 1.0).is_none());
+        assert!(render("x", &map, (0.0, 1.0), false).is_none());
     }
 
     #[test]

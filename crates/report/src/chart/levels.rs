@@ -9,6 +9,7 @@ use fathom_model::steadiness::{BytesAxis, Steadiness, ZoneProfile};
 use fathom_model::view::axis::{Axis, Quantity, Tick};
 use fathom_model::{JudgedTrial, OpKind, Phase};
 
+use super::figure::ChartFigure;
 use super::svg;
 use crate::levels;
 
@@ -27,7 +28,7 @@ struct Point {
 
 /// The rate by bytes with its levels marked; nothing for a trial with one
 /// level, or one that moved nothing.
-pub(super) fn render(trial: &JudgedTrial) -> Option<String> {
+pub(super) fn render(trial: &JudgedTrial) -> Option<ChartFigure> {
     let steadiness = trial.steadiness.as_ref()?;
     if !steadiness.has_no_single_rate() {
         return None;
@@ -41,7 +42,8 @@ pub(super) fn render(trial: &JudgedTrial) -> Option<String> {
     let xs = bytes_axis(end);
     let ys = Axis::linear(Quantity::BytesPerSecond, highest, 4);
     let what = levels::axis_words(steadiness.axis);
-    let mut out = open("Throughput and its levels", what, &xs, &ys);
+    let title = "Throughput and its levels";
+    let mut out = open(title, what, &xs, &ys);
     let _ = write!(out, "<g class=\"ln\"><path class=\"k-bytes\" d=\"");
     for (i, point) in points.iter().enumerate() {
         let command = if i == 0 { 'M' } else { 'L' };
@@ -54,18 +56,19 @@ pub(super) fn render(trial: &JudgedTrial) -> Option<String> {
     }
     out.push_str("\"/></g>");
     mark_levels(&mut out, trial, steadiness, &xs, &ys);
-    out.push_str("</svg></figure>");
-    Some(out)
+    out.push_str("</svg>");
+    Some(figure(title, out))
 }
 
 /// The rate by position; nothing without a profile.
-pub(super) fn zones(trial: &JudgedTrial) -> Option<String> {
+pub(super) fn zones(trial: &JudgedTrial) -> Option<ChartFigure> {
     let profile: &ZoneProfile = trial.steadiness.as_ref()?.zones.as_ref()?;
     let last = profile.zones.last()?;
     let highest = profile.zones.iter().map(|z| z.bytes_per_second);
     let ys = Axis::linear(Quantity::BytesPerSecond, highest.fold(0.0, f64::max), 4);
     let xs = bytes_axis(last.end_bytes as f64);
-    let mut out = open("Throughput by position", "offset", &xs, &ys);
+    let title = "Throughput by position";
+    let mut out = open(title, "offset", &xs, &ys);
     out.push_str("<g class=\"ln\"><path class=\"k-bytes\" d=\"");
     for (i, zone) in profile.zones.iter().enumerate() {
         let command = if i == 0 { 'M' } else { 'L' };
@@ -77,16 +80,24 @@ pub(super) fn zones(trial: &JudgedTrial) -> Option<String> {
             y = svg::n(svg::y(&ys, zone.bytes_per_second)),
         );
     }
-    out.push_str("\"/></g></svg></figure>");
-    Some(out)
+    out.push_str("\"/></g></svg>");
+    Some(figure(title, out))
 }
 
 fn open(title: &str, what: &str, xs: &Axis, ys: &Axis) -> String {
-    let mut out = format!("<figure class=\"levels\"><figcaption>{title}</figcaption>");
     let label = format!("{title}, {} by {what}", ys.unit);
     let x_title = format!("{what} ({})", xs.unit);
-    out.push_str(&svg::open(&label, xs, ys, &x_title, ys.unit));
-    out
+    svg::open(&label, xs, ys, &x_title, ys.unit)
+}
+
+fn figure(title: &str, svg: String) -> ChartFigure {
+    ChartFigure {
+        class: "levels",
+        title: title.to_owned(),
+        keys: Vec::new(),
+        svg,
+        data: None,
+    }
 }
 
 fn on_axis(interval: &Interval, axis: BytesAxis) -> f64 {

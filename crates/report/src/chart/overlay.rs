@@ -9,13 +9,14 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::view::axis::{Axis, Quantity};
 
 use super::distribution::{nines_of, percent_axis};
+use super::figure::{ChartFigure, Key};
 use super::svg;
 
 /// The sides with the classes of their lines.
 const SIDES: [(&str, &str); 2] = [("A", "s-0"), ("B", "s-1")];
 
 /// The trials of both sides of one run; a chart for each kind of operation.
-pub(crate) fn distributions(run: &JudgedRun) -> Vec<String> {
+pub(crate) fn distributions(run: &JudgedRun) -> Vec<ChartFigure> {
     let of = |role: TrialRole| {
         run.trials
             .iter()
@@ -26,7 +27,7 @@ pub(crate) fn distributions(run: &JudgedRun) -> Vec<String> {
 }
 
 /// The trials of stored runs, those of each side together.
-pub(crate) fn of_sides(a: &[JudgedRun], b: &[JudgedRun]) -> Vec<String> {
+pub(crate) fn of_sides(a: &[JudgedRun], b: &[JudgedRun]) -> Vec<ChartFigure> {
     let results = |runs: &'_ [JudgedRun]| -> Vec<JudgedTrial> {
         let trials = runs.iter().flat_map(|run| &run.trials);
         let trials = trials.filter(|trial| !trial.role.is_probe());
@@ -42,7 +43,7 @@ pub(crate) fn of_sides(a: &[JudgedRun], b: &[JudgedRun]) -> Vec<String> {
     }
 }
 
-fn charts(sides: &[Vec<&JudgedTrial>; 2]) -> Vec<String> {
+fn charts(sides: &[Vec<&JudgedTrial>; 2]) -> Vec<ChartFigure> {
     let mut kinds: Vec<OpKind> = Vec::new();
     for op in sides.iter().flatten().flat_map(|trial| &trial.charts.ops) {
         if !kinds.contains(&op.kind) {
@@ -55,7 +56,7 @@ fn charts(sides: &[Vec<&JudgedTrial>; 2]) -> Vec<String> {
     charts.collect()
 }
 
-fn distribution(trials: &[Vec<&JudgedTrial>; 2], kind: OpKind) -> Option<String> {
+fn distribution(trials: &[Vec<&JudgedTrial>; 2], kind: OpKind) -> Option<ChartFigure> {
     let of = |trials: &Vec<&'_ JudgedTrial>| -> Vec<OpCharts> {
         let charts = trials.iter().filter_map(|trial| {
             let mut ops = trial.charts.ops.iter();
@@ -85,19 +86,17 @@ fn distribution(trials: &[Vec<&JudgedTrial>; 2], kind: OpKind) -> Option<String>
     let xs = percent_axis(highest.fold(0.0, f64::max));
     let ys = Axis::log(Quantity::Latency, least, most);
     let title = format!("{} latency of both sides", kind.name());
-    let mut out =
-        format!("<figure class=\"curve\"><figcaption>{title}</figcaption><div class=\"keys\">");
-    for (name, class, charts) in &sides {
+    let keys = sides.iter().map(|(name, class, charts)| {
         let trials = fathom_model::unit::counted(charts.len() as u64, "trial");
-        let _ = write!(
-            out,
-            "<span class=\"key\"><svg viewBox=\"0 0 22 8\" aria-hidden=\"true\"><path class=\"{class}\" \
-             d=\"M1 4H21\"/></svg>{name}, a line for each of {trials}</span>"
-        );
-    }
-    out.push_str("</div>");
+        Key::Line {
+            class,
+            name: format!("{name}, a line for each of {trials}"),
+            can_hide: false,
+        }
+    });
+    let keys = keys.collect();
     let label = format!("{title} by percentile");
-    out.push_str(&svg::open(&label, &xs, &ys, "percentile", "latency"));
+    let mut out = svg::open(&label, &xs, &ys, "percentile", "latency");
     out.push_str("<g class=\"ln\">");
     for (_, class, charts) in &sides {
         for of in charts {
@@ -108,8 +107,14 @@ fn distribution(trials: &[Vec<&JudgedTrial>; 2], kind: OpKind) -> Option<String>
             );
         }
     }
-    out.push_str("</g></svg></figure>");
-    Some(out)
+    out.push_str("</g></svg>");
+    Some(ChartFigure {
+        class: "curve",
+        title,
+        keys,
+        svg: out,
+        data: None,
+    })
 }
 
 fn line(of: &OpCharts, xs: &Axis, ys: &Axis) -> String {

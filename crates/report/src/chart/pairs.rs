@@ -6,14 +6,15 @@ use std::fmt::Write as _;
 use fathom_model::comparison::{ComparedMetric, Comparison};
 use fathom_model::view::axis::{Axis, Tick};
 
+use super::figure::{ChartFigure, Key};
 use super::svg;
 use crate::comparison as words;
 
 /// Pairs that are drawn at most.
 const MOST: usize = 400;
 
-/// The chart as a `<figure>`; `None` without two pairs.
-pub(crate) fn render(comparison: &Comparison, metric: &ComparedMetric) -> Option<String> {
+/// The chart; `None` without two pairs.
+pub(crate) fn render(comparison: &Comparison, metric: &ComparedMetric) -> Option<ChartFigure> {
     let pairs = metric.pairs.get(..metric.pairs.len().min(MOST))?;
     let changes: Vec<f64> = pairs.iter().map(|p| (p.b / p.a - 1.0) * 100.0).collect();
     if changes.len() < 2 || changes.iter().any(|c| !c.is_finite()) {
@@ -32,19 +33,11 @@ pub(crate) fn render(comparison: &Comparison, metric: &ComparedMetric) -> Option
     let ys = Axis::change(low, high, 5);
     let xs = pair_axis(changes.len());
     let name = words::metric_name(metric);
-    let mut out = String::new();
-    let _ = write!(
-        out,
-        "<figure class=\"pairs\"><figcaption>{name}: B against A, pair by pair</figcaption>\
-         <div class=\"keys\"><span>● A first, ○ B first; line: mean, band: 95 % interval; grey: \
-         margin {}</span></div>",
-        words::margin_text(comparison)
-    );
     let label = format!("{name}: change from A to B in each pair, percent");
-    out.push_str(&svg::open(&label, &xs, &ys, "pair", "%"));
+    let mut out = svg::open(&label, &xs, &ys, "pair", "%");
     band(&mut out, "margin", &ys, -margin, margin);
     if let Some((low, high)) = ends {
-        band(&mut out, "interval", &ys, low, high);
+        band(&mut out, "band", &ys, low, high);
     }
     line(&mut out, "zero", svg::y(&ys, 0.0));
     if let Some(mean) = percent(metric.ratio.value) {
@@ -61,8 +54,17 @@ pub(crate) fn render(comparison: &Comparison, metric: &ComparedMetric) -> Option
             pair.pair + 1,
         );
     }
-    out.push_str("</svg></figure>");
-    Some(out)
+    out.push_str("</svg>");
+    Some(ChartFigure {
+        class: "pairs",
+        title: format!("{name}: B against A, pair by pair"),
+        keys: vec![Key::Words(format!(
+            "● A first, ○ B first; line: mean, band: 95 % interval; grey: margin {}",
+            words::margin_text(comparison)
+        ))],
+        svg: out,
+        data: None,
+    })
 }
 
 fn pair_axis(pairs: usize) -> Axis {

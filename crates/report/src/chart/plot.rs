@@ -8,6 +8,7 @@ use fathom_model::view::axis::{Axis, Tick};
 use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sign};
 use fathom_model::view::{LatencyMap, MapCell};
 
+use super::figure::{ChartFigure, Key};
 use super::svg;
 
 /// Steps of colour.
@@ -17,21 +18,10 @@ const LEVELS: f64 = 8.0;
 const LETTER: f64 = 6.2;
 const LINE: f64 = 13.0;
 
-/// A chart as a `<figure>`.
-pub(crate) fn plot(plot: &Plot) -> String {
-    let mut out = format!(
-        "<figure class=\"sweep\"><figcaption>{}</figcaption>",
-        escaped(&plot.title)
-    );
-    push_legend(&mut out, plot);
+/// A chart of a view.
+pub(crate) fn plot(plot: &Plot) -> ChartFigure {
     let label = escaped(&plot.title);
-    out.push_str(&svg::open(
-        &label,
-        &plot.x,
-        &plot.y,
-        plot.x_title,
-        &plot.y_title,
-    ));
+    let mut out = svg::open(&label, &plot.x, &plot.y, plot.x_title, &plot.y_title);
     let mut labels = Vec::new();
     for guide in &plot.guides {
         push_guide(&mut out, guide, plot, &mut labels);
@@ -39,8 +29,14 @@ pub(crate) fn plot(plot: &Plot) -> String {
     for series in &plot.series {
         push_series(&mut out, series, plot);
     }
-    out.push_str("</svg></figure>");
-    out
+    out.push_str("</svg>");
+    ChartFigure {
+        class: "sweep",
+        title: plot.title.clone(),
+        keys: keys(plot),
+        svg: out,
+        data: None,
+    }
 }
 
 /// The CSS class of a line's colour.
@@ -60,23 +56,19 @@ fn class(kind: LineKind) -> &'static str {
     }
 }
 
-fn push_legend(out: &mut String, plot: &Plot) {
-    out.push_str("<div class=\"keys\">");
-    for series in &plot.series {
-        let _ = write!(
-            out,
-            "<span class=\"key\"><svg viewBox=\"0 0 22 8\" aria-hidden=\"true\"><path class=\"{}\" d=\"M0 4H22\"/></svg>{}</span>",
-            class(series.kind),
-            series.name
-        );
-    }
-    if plot.has(Sign::Saturated) {
-        out.push_str("<span>▽ saturated</span>");
-    }
-    if plot.has(Sign::Untrusted) {
-        out.push_str("<span>✕ not trusted</span>");
-    }
-    out.push_str("</div>");
+fn keys(plot: &Plot) -> Vec<Key> {
+    let lines = plot.series.iter().map(|series| Key::Line {
+        class: class(series.kind),
+        name: series.name.to_owned(),
+        can_hide: false,
+    });
+    let signs = [
+        (Sign::Saturated, "▽ saturated"),
+        (Sign::Untrusted, "✕ not trusted"),
+    ];
+    let signs = signs.into_iter().filter(|(sign, _)| plot.has(*sign));
+    let signs = signs.map(|(_, words)| Key::Words(words.to_owned()));
+    lines.chain(signs).collect()
 }
 
 /// A label that stands: its line, from where, to where.
@@ -179,24 +171,14 @@ fn push_point(out: &mut String, point: &PlotPoint, class: &str, plot: &Plot) {
     );
 }
 
-/// The map as a `<figure>`: colour is the latency, the line the edge of what holds
+/// The map: colour is the latency, the line the edge of what holds
 /// the target.
-pub(crate) fn map(map: &LatencyMap) -> Option<String> {
+pub(crate) fn map(map: &LatencyMap) -> Option<ChartFigure> {
     let (low, high) = map.extent()?;
     let xs = columns_axis(map);
     let ys = rows_axis(map);
-    let mut out = format!(
-        "<figure class=\"sweep\"><figcaption>{}</figcaption>",
-        escaped(&map.title)
-    );
-    push_scale(&mut out, low, high);
-    out.push_str(&svg::open(
-        &escaped(&map.description),
-        &xs,
-        &ys,
-        &map.x_title,
-        &map.y_title,
-    ));
+    let label = escaped(&map.description);
+    let mut out = svg::open(&label, &xs, &ys, &map.x_title, &map.y_title);
     for (row, cells) in map.cells.iter().enumerate() {
         for (column, cell) in cells.iter().enumerate() {
             if let Some(cell) = cell {
@@ -205,8 +187,25 @@ pub(crate) fn map(map: &LatencyMap) -> Option<String> {
         }
     }
     push_contour(&mut out, map, &xs, &ys);
-    out.push_str("</svg></figure>");
-    Some(out)
+    out.push_str("</svg>");
+    let scale = Key::Scale {
+        from: unit::latency(low),
+        classes: (0..LEVELS as usize)
+            .map(|level| format!("h{level}"))
+            .collect(),
+        to: unit::latency(high),
+    };
+    Some(ChartFigure {
+        class: "sweep",
+        title: map.title.clone(),
+        keys: vec![
+            scale,
+            Key::Words("sat: saturated".to_owned()),
+            Key::Words("empty: beyond saturation".to_owned()),
+        ],
+        svg: out,
+        data: None,
+    })
 }
 
 fn columns_axis(map: &LatencyMap) -> Axis {
@@ -245,22 +244,6 @@ fn level(latency: f64, (low, high): (f64, f64)) -> usize {
         0.0
     };
     (share * LEVELS).clamp(0.0, LEVELS - 1.0) as usize
-}
-
-fn push_scale(out: &mut String, low: f64, high: f64) {
-    let _ = write!(
-        out,
-        "<div class=\"keys\"><span class=\"scale\">{} ",
-        unit::latency(low)
-    );
-    for level in 0..LEVELS as usize {
-        let _ = write!(out, "<i class=\"h{level}\"></i>");
-    }
-    let _ = write!(
-        out,
-        " {}</span><span>sat: saturated</span><span>empty: beyond saturation</span></div>",
-        unit::latency(high)
-    );
 }
 
 fn push_cell(
@@ -330,7 +313,7 @@ fn push_contour(out: &mut String, map: &LatencyMap, xs: &Axis, ys: &Axis) {
 }
 
 /// Text inside SVG.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in crate::table::clean(text).chars() {
         match c {

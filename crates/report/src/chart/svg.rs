@@ -130,7 +130,7 @@ mod tests {
     fn the_script_knows_the_same_frame() {
         let frame = format!("LEFT = {LEFT}, RIGHT = {RIGHT}, TOP = {TOP}, BOTTOM = {BOTTOM};");
         assert!(
-            include_str!("../../assets/report.js").contains(&frame),
+            include_str!("../../assets/charts.js").contains(&frame),
             "{frame}"
         );
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use fathom_model::view::axis::{self, Axis, Quantity};
 
+use super::figure::{ChartFigure, Key};
 use super::series::{Series, Timeline};
 use super::svg;
 
@@ -36,8 +37,9 @@ pub(super) fn time_title(xs: &Axis) -> String {
 }
 
 impl TimeChart {
-    /// The chart as a `<figure>`; nothing when no series has a value.
-    pub(super) fn render(&self, line: &Timeline<'_>) -> Option<String> {
+    /// The chart; nothing when no series has a value. `bare` leaves its
+    /// lines to the script.
+    pub(super) fn render(&self, line: &Timeline<'_>, bare: bool) -> Option<ChartFigure> {
         let series: Vec<&Series> = self.series.iter().filter(|s| s.has_values()).collect();
         let max = series
             .iter()
@@ -57,19 +59,15 @@ impl TimeChart {
         };
         let xs = axis::time(line.edges_s[0], *line.edges_s.last()?, TIME_TICKS);
         let label = format!("{}, {} over time", self.title, ys.unit);
-        let mut out = String::new();
-        let _ = write!(
-            out,
-            "<figure class=\"chart time\"><figcaption>{}</figcaption>",
-            self.title
-        );
-        push_legend(&mut out, &series, &self.remark);
-        out.push_str(&svg::open(&label, &xs, &ys, &time_title(&xs), ys.unit));
+        let mut out = svg::open(&label, &xs, &ys, &time_title(&xs), ys.unit);
         push_warmup(&mut out, line, &xs);
         let dense = if line.len() > DENSE { " dense" } else { "" };
         let _ = write!(out, "<g class=\"ln{dense}\">");
         for s in &series {
-            let path = path(s, line, &xs, &ys);
+            let path = match bare {
+                true => String::new(),
+                false => path(s, line, &xs, &ys),
+            };
             let _ = write!(out, "<path class=\"{}\" d=\"{path}\"/>", s.class);
         }
         out.push_str("</g>");
@@ -79,29 +77,41 @@ impl TimeChart {
             Vec::new()
         };
         push_errors(&mut out, &errors, line, &xs);
-        out.push_str("</svg><output></output>");
-        self.push_data(&mut out, &series, line, &ys, &errors);
-        out.push_str("</figure>");
-        Some(out)
+        out.push_str("</svg>");
+        Some(ChartFigure {
+            class: if bare {
+                "chart time bare"
+            } else {
+                "chart time"
+            },
+            title: self.title.clone(),
+            keys: self.keys(&series),
+            svg: out,
+            data: Some(self.data(&series, line, &ys, &errors)),
+        })
     }
 
-    fn push_data(
-        &self,
-        out: &mut String,
-        series: &[&Series],
-        line: &Timeline<'_>,
-        ys: &Axis,
-        errors: &[usize],
-    ) {
+    fn keys(&self, series: &[&Series]) -> Vec<Key> {
+        let lines = series.iter().map(|s| Key::Line {
+            class: s.class,
+            name: s.name.to_owned(),
+            can_hide: true,
+        });
+        let remark = (!self.remark.is_empty()).then(|| Key::Words(self.remark.clone()));
+        lines.chain(remark).collect()
+    }
+
+    fn data(&self, series: &[&Series], line: &Timeline<'_>, ys: &Axis, errors: &[usize]) -> String {
+        let mut out = String::new();
         let _ = write!(
             out,
-            "<script type=\"application/json\">{{\"u\":\"{}\",\"log\":{},\"y\":[{},{}],",
+            "{{\"u\":\"{}\",\"log\":{},\"y\":[{},{}],",
             self.quantity.key(),
             ys.log,
             ys.low,
             ys.high
         );
-        push_time(out, line);
+        push_time(&mut out, line);
         let list = |values: Vec<String>| values.join(",");
         let errors = errors.iter().map(usize::to_string).collect();
         let _ = write!(out, ",\"err\":[{}],\"s\":[", list(errors));
@@ -122,7 +132,8 @@ impl TimeChart {
             }
             out.push('}');
         }
-        out.push_str("]}</script>");
+        out.push_str("]}");
+        out
     }
 }
 
@@ -138,23 +149,6 @@ pub(super) fn push_time(out: &mut String, line: &Timeline<'_>) {
             let _ = write!(out, "\"e\":[{}]", edges.join(","));
         }
     }
-}
-
-fn push_legend(out: &mut String, series: &[&Series], remark: &str) {
-    out.push_str("<div class=\"keys\">");
-    for s in series {
-        let _ = write!(
-            out,
-            "<button type=\"button\" class=\"key\" aria-pressed=\"true\">\
-             <svg viewBox=\"0 0 22 8\" aria-hidden=\"true\"><path class=\"{}\" d=\"M0 4H22\"/></svg>\
-             {}</button>",
-            s.class, s.name
-        );
-    }
-    if !remark.is_empty() {
-        let _ = write!(out, "<span>{remark}</span>");
-    }
-    out.push_str("</div>");
 }
 
 /// Shades the warm-up.

@@ -4,6 +4,7 @@ use fathom_model::judged::{Interval, IntervalOp};
 use fathom_model::view::axis::Quantity;
 use fathom_model::{JudgedTrial, OpKind};
 
+use super::figure::ChartFigure;
 use super::series::{Series, Timeline, per_second};
 use super::time::TimeChart;
 use super::{distribution, heat, levels};
@@ -17,29 +18,31 @@ const SMALL_BLOCK: u64 = 64 << 10;
 pub(crate) struct Drawing {
     /// Buckets of a line at most; a bucket is up to two points.
     pub(crate) buckets: usize,
+    /// Lines and cells are left to the script, which draws them from the numbers.
+    pub(crate) bare: bool,
 }
 
-/// The charts of a trial as `<figure>` elements in groups: the trial as a
+/// The charts of a trial in groups: the trial as a
 /// whole, then each kind of operation. None for a trial without any data.
-pub(crate) fn draw(trial: &JudgedTrial, drawing: Drawing) -> Vec<Vec<String>> {
+pub(crate) fn draw(trial: &JudgedTrial, drawing: Drawing) -> Vec<Vec<ChartFigure>> {
     let line = Timeline::new(&trial.intervals, drawing.buckets);
-    let mut first = whole(trial, &line);
+    let mut first = whole(trial, &line, drawing.bare);
     first.extend(levels::render(trial));
     first.extend(levels::zones(trial));
     let mut groups = vec![first];
     for kind in OpKind::ALL {
         let mut group = Vec::new();
         if line.len() > 0 {
-            group.extend(percentiles(trial, kind, &line).render(&line));
+            group.extend(percentiles(trial, kind, &line).render(&line, drawing.bare));
         }
-        group.extend(of_kind(trial, kind, &line));
+        group.extend(of_kind(trial, kind, &line, drawing.bare));
         groups.push(group);
     }
     groups.retain(|group| !group.is_empty());
     groups
 }
 
-fn whole(trial: &JudgedTrial, line: &Timeline<'_>) -> Vec<String> {
+fn whole(trial: &JudgedTrial, line: &Timeline<'_>, bare: bool) -> Vec<ChartFigure> {
     if line.len() == 0 {
         return Vec::new();
     }
@@ -50,7 +53,7 @@ fn whole(trial: &JudgedTrial, line: &Timeline<'_>) -> Vec<String> {
         charts.push(rate(line));
     }
     charts.extend([throughput(trial, line), device(line), cpu(line)]);
-    charts.iter().filter_map(|c| c.render(line)).collect()
+    charts.iter().filter_map(|c| c.render(line, bare)).collect()
 }
 
 /// Whether people think of the trial in operations rather than bytes.
@@ -62,7 +65,7 @@ fn has_small_blocks(trial: &JudgedTrial) -> bool {
     ops > 0 && bytes / ops <= SMALL_BLOCK
 }
 
-fn of_kind(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> Vec<String> {
+fn of_kind(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>, bare: bool) -> Vec<ChartFigure> {
     let Some(charts) = trial.charts.ops.iter().find(|c| c.kind == kind) else {
         return Vec::new();
     };
@@ -76,8 +79,8 @@ fn of_kind(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> Vec<String
     out.extend(heat::render(
         &format!("{name} {word} heat map"),
         &charts.heat_map,
-        from,
-        to,
+        (from, to),
+        bare,
     ));
     let op = trial.summary.ops.iter().find(|op| op.kind == kind);
     if let Some(op) = op {

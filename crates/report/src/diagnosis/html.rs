@@ -6,10 +6,22 @@ use fathom_model::unit;
 
 use super::text::recorded;
 use super::{graph, meaning, word};
+use crate::moment;
 
 /// More devices are in the JSON.
 const MOST_DISKS: usize = 24;
 const SIZE: (f64, f64) = (720.0, 160.0);
+
+/// Where a page is from.
+#[derive(Debug, Clone, Default)]
+pub struct PageOrigin {
+    /// When it was made, nanoseconds since 1970-01-01 UTC.
+    pub made_unix_ns: u64,
+    /// What was typed, without secrets.
+    pub command: String,
+    /// The recorded time by the clock of the host, where the recording has one.
+    pub recorded: Option<String>,
+}
 
 struct Graph<'a> {
     disk: &'a DiskLoad,
@@ -32,6 +44,9 @@ struct DiagnosisPage<'a> {
     word: &'static str,
     meaning: &'static str,
     recorded: String,
+    when: Option<&'a str>,
+    made: String,
+    command: &'a str,
     ceiling_lines: Vec<String>,
     graphs: Vec<Graph<'a>>,
     width: f64,
@@ -42,7 +57,7 @@ struct DiagnosisPage<'a> {
 ///
 /// # Errors
 /// Only when the template engine fails.
-pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
+pub fn html(diagnosis: &Diagnosis, origin: &PageOrigin) -> crate::Result<String> {
     let ceiling = super::drawn_ceiling(diagnosis);
     let disks = diagnosis.disks.iter().take(MOST_DISKS).enumerate();
     let graphs = disks.map(|(place, disk)| {
@@ -67,6 +82,9 @@ pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
         word: word(diagnosis.answer),
         meaning: meaning(diagnosis),
         recorded: recorded(diagnosis),
+        when: origin.recorded.as_deref(),
+        made: moment::readable(origin.made_unix_ns),
+        command: &origin.command,
         ceiling_lines: super::ceiling_lines(diagnosis),
         graphs: graphs.collect(),
         width: SIZE.0,

@@ -8,7 +8,7 @@ mod text;
 use fathom_model::diagnosis::{Answer, Calibration, Diagnosis, Shortage};
 use fathom_model::unit;
 
-pub use self::html::html;
+pub use self::html::{PageOrigin, html};
 pub(crate) use self::markdown::escaped;
 pub use self::markdown::markdown;
 pub use self::text::{devices, text};

@@ -5,6 +5,7 @@ use fathom_model::{Comparison, JudgedRun};
 
 use super::comparison::ComparisonView;
 use super::key_figures::{self, KeyFigure};
+use crate::chart::figure::ChartFigure;
 use crate::chart::overlay;
 use crate::{Result, moment};
 
@@ -19,7 +20,7 @@ struct Page<'a> {
     /// What each side is, and when it was measured.
     sides: Vec<String>,
     figures: Vec<KeyFigure>,
-    overlay: Vec<String>,
+    overlay: Vec<ChartFigure>,
     c: ComparisonView<'a>,
 }
 
@@ -29,8 +30,8 @@ struct Page<'a> {
 /// Only when the template engine fails.
 pub fn render(comparison: &Comparison, a: &[JudgedRun], b: &[JudgedRun]) -> Result<String> {
     super::page(&Page {
-        style: include_str!("../../assets/report.css"),
-        script: include_str!("../../assets/report.js"),
+        style: super::STYLE,
+        script: super::SCRIPT,
         version: env!("CARGO_PKG_VERSION"),
         a: &comparison.a.label,
         b: &comparison.b.label,

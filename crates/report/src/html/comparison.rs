@@ -6,6 +6,7 @@ use fathom_model::comparison::{
 use fathom_model::figure::Throughput;
 
 use super::checks::Checks;
+use crate::chart::figure::ChartFigure;
 use crate::chart::pairs;
 use crate::comparison as words;
 
@@ -21,7 +22,7 @@ pub(super) struct ComparisonView<'a> {
     pub(super) lines: Vec<FigureLine<'a>>,
     pub(super) unmatched: &'a [String],
     pub(super) missing: Vec<String>,
-    pub(super) charts: Vec<(String, Vec<String>)>,
+    pub(super) charts: Vec<(String, Vec<ChartFigure>)>,
     pub(super) undeclared: &'a [Difference],
     pub(super) declared: &'a [Difference],
     pub(super) checks: Checks<'a>,
@@ -116,11 +117,11 @@ fn probability(p: Option<f64>) -> String {
     }
 }
 
-fn charts(comparison: &Comparison) -> Vec<(String, Vec<String>)> {
+fn charts(comparison: &Comparison) -> Vec<(String, Vec<ChartFigure>)> {
     let mut room = MOST_CHARTS;
     let mut groups = Vec::new();
     for row in &comparison.rows {
-        let drawn: Vec<String> = row
+        let drawn: Vec<ChartFigure> = row
             .metrics
             .iter()
             .filter(|metric| !repeats(row, metric))

@@ -10,11 +10,12 @@ use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::schedule::TrialRole;
 use fathom_model::{Estimate, JudgedRun, OpKind};
 
+use super::host_figures;
 use crate::comparison as words;
 use crate::{facts, summary};
 
 /// Figures in the strip; more would not be a strip.
-const MOST: usize = 6;
+pub(super) const MOST: usize = 6;
 /// Above blocks of this size people think in throughput, below in IOPS.
 const SMALL_BLOCK: f64 = (64 << 10) as f64;
 
@@ -46,6 +47,9 @@ pub(super) struct IntervalBar {
 pub(super) fn of(run: &JudgedRun) -> Vec<KeyFigure> {
     if let Some(comparison) = &run.comparison {
         return of_comparison(comparison);
+    }
+    if let Some(figures) = host_figures::of(run) {
+        return figures;
     }
     let rows: Vec<&ResultRow> = run
         .rows
@@ -205,7 +209,7 @@ fn rate_unit(kind: OpKind) -> &'static str {
 }
 
 /// An estimate as it stands in the strip; `unit` where its own is none.
-fn figure(estimate: &Estimate, name: String, unit: &'static str) -> KeyFigure {
+pub(super) fn figure(estimate: &Estimate, name: String, unit: &'static str) -> KeyFigure {
     let figure = Figure::of(estimate, Throughput::Binary);
     let (own, interval) = match &figure {
         Figure::Known {

@@ -5,6 +5,7 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::{JudgedRun, OpKind};
 
 use crate::chart::bars::{self, Bar};
+use crate::chart::figure::ChartFigure;
 use crate::chart::overlay;
 use crate::facts;
 
@@ -12,7 +13,7 @@ use crate::facts;
 const MOST_ROWS: usize = 40;
 
 /// The charts; none where there is nothing to put side by side.
-pub(super) fn charts(run: &JudgedRun) -> Vec<String> {
+pub(super) fn charts(run: &JudgedRun) -> Vec<ChartFigure> {
     if run.comparison.is_some() {
         return overlay::distributions(run);
     }

@@ -4,13 +4,14 @@ use fathom_model::JudgedRun;
 use fathom_model::figure::Throughput;
 use fathom_model::view::{ReportPart, StandardReport, View};
 
+use crate::chart::figure::ChartFigure;
 use crate::{chart, facts};
 
 /// What the section is filled with.
 pub(super) struct StandardSection<'a> {
     pub(super) view: &'a View,
     pub(super) report: &'a StandardReport,
-    figures: Vec<Vec<String>>,
+    figures: Vec<Vec<ChartFigure>>,
 }
 
 impl<'a> StandardSection<'a> {
@@ -24,8 +25,13 @@ impl<'a> StandardSection<'a> {
         })
     }
 
+    /// The charts of all parts.
+    pub(super) fn charts(self) -> Vec<ChartFigure> {
+        self.figures.into_iter().flatten().collect()
+    }
+
     /// The parts with their charts.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (&ReportPart, &Vec<String>)> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&ReportPart, &Vec<ChartFigure>)> {
         parts_of(self.report).iter().zip(&self.figures)
     }
 }

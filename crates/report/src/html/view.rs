@@ -1,7 +1,7 @@
 //! What the page's template is filled with.
 
 use askama::Template;
-use fathom_model::figure::{self, Throughput};
+use fathom_model::figure;
 use fathom_model::verdict::{FindingStatus, Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
@@ -9,19 +9,24 @@ use super::cell::{Badge, NumberCell};
 use super::checks::Checks;
 use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
+use super::hosts::HostsSection;
 use super::key_figures::{self, KeyFigure};
 use super::rows::{self, ResultLine};
 use super::standard::StandardSection;
 use super::{headline, overview};
+use crate::chart::figure::ChartFigure;
 use crate::chart::{self, Drawing};
-use crate::fleet::{self, FleetView};
 use crate::steady::{self, RungLine};
 use crate::view::{Results, Section};
 use crate::{affected, facts, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
-/// buckets of each is chosen.
+/// buckets of each is chosen: of charts that the script draws there may be more.
 const PAGE_BUCKETS: usize = 48_000;
+const LATER_BUCKETS: usize = 200_000;
+/// Pages of more points or trials leave the charts of folded trials to the script.
+const INLINE_POINTS: usize = 12_000;
+const INLINE_TRIALS: usize = 40;
 /// A line needs no more buckets than its chart has pixels.
 const MOST_BUCKETS: usize = 600;
 /// Up to so many trials are shown open.
@@ -47,7 +52,7 @@ pub(super) struct Page<'a> {
     figures: Vec<KeyFigure>,
     sentence: String,
     next: Option<Vec<(bool, String)>>,
-    overview: Vec<String>,
+    overview: Vec<ChartFigure>,
     badge: Badge,
     affected: Option<String>,
     passed: usize,
@@ -57,7 +62,7 @@ pub(super) struct Page<'a> {
     limiter_lines: Vec<String>,
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
-    fleet: Option<FleetView>,
+    fleet: Option<HostsSection>,
     study: Option<Section<'a>>,
     standard: Option<StandardSection<'a>>,
     compared: Option<ComparisonView<'a>>,
@@ -84,10 +89,10 @@ pub(super) struct Unfinished {
 
 /// The third question, where it was asked.
 pub(super) struct FitnessView<'a> {
-    fitness: &'a Fitness,
-    words: &'static str,
-    class: &'static str,
-    sign: &'static str,
+    pub(super) fitness: &'a Fitness,
+    pub(super) words: &'static str,
+    pub(super) class: &'static str,
+    pub(super) sign: &'static str,
 }
 
 /// One trial.
@@ -102,7 +107,9 @@ pub(super) struct TrialView<'a> {
     limiter: &'static str,
     facts: Vec<(&'static str, String)>,
     lines: Vec<(String, Vec<NumberCell>)>,
-    charts: Vec<Vec<String>>,
+    charts: Vec<Vec<ChartFigure>>,
+    /// The charts are drawn when the trial is opened.
+    later: bool,
     objections: Vec<&'a Finding>,
     steadiness: Option<String>,
     ladder: Vec<RungLine>,
@@ -115,8 +122,8 @@ impl<'a> Page<'a> {
         let targets = facts::targets(run);
         let (trials, trials_undrawn) = trial_views(run);
         Page {
-            style: include_str!("../../assets/report.css"),
-            script: include_str!("../../assets/report.js"),
+            style: super::STYLE,
+            script: super::SCRIPT,
             run,
             started: moment::readable(run.run.started_unix_ns),
             spent: spent(run),
@@ -138,7 +145,7 @@ impl<'a> Page<'a> {
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
-            fleet: fleet::view(run, Throughput::Binary),
+            fleet: HostsSection::of(run),
             study: facts::answer(run).map(Section::of),
             standard: StandardSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),
@@ -161,7 +168,7 @@ impl<'a> Page<'a> {
     }
 }
 
-fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
+pub(super) fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
     let (class, sign) = match fitness.outcome {
         Fit::Met => ("good", "✓"),
         Fit::NotProven => ("warn", "▲"),
@@ -206,10 +213,8 @@ fn unfinished(trial: &JudgedTrial) -> Unfinished {
 }
 
 fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
-    // Two lines of throughput, two of devices, two of CPU and five
-    // percentiles per kind of operation.
-    let lines: usize = run.trials.iter().map(|t| 6 + 5 * t.summary.ops.len()).sum();
-    let buckets = (PAGE_BUCKETS / lines.max(1)).clamp(60, MOST_BUCKETS);
+    let open = run.trials.len() <= OPEN_TRIALS;
+    let drawing = drawing(run, open);
     let mut room = MOST_CHART_BYTES;
     let mut undrawn = 0;
     let unlisted = run.view.as_ref().map(|view| &view.unlisted_trials);
@@ -220,16 +225,16 @@ fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
         .filter(is_listed)
         .map(|trial| {
             let charts = if room > 0 {
-                chart::draw(trial, Drawing { buckets })
+                chart::draw(trial, drawing)
             } else {
                 undrawn += 1;
                 Vec::new()
             };
-            room = room.saturating_sub(charts.iter().flatten().map(String::len).sum());
-            let open = run.trials.len() <= OPEN_TRIALS;
+            room = room.saturating_sub(charts.iter().flatten().map(ChartFigure::bytes).sum());
             TrialView {
                 name: facts::trial_name(run, trial),
                 open,
+                later: drawing.bare && !charts.is_empty(),
                 ..trial_view(trial, charts)
             }
         })
@@ -237,7 +242,31 @@ fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
     (views, undrawn)
 }
 
-fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<Vec<String>>) -> TrialView<'a> {
+/// How the charts of trials are drawn: whole where a page of them is small, so that it
+/// needs no script.
+fn drawing(run: &JudgedRun, open: bool) -> Drawing {
+    // Two lines of throughput, two of devices, two of CPU and five
+    // percentiles per kind of operation.
+    let lines = |trial: &JudgedTrial| 6 + 5 * trial.summary.ops.len();
+    let all: usize = run.trials.iter().map(lines).sum();
+    let buckets = |points: usize| (points / all.max(1)).clamp(60, MOST_BUCKETS);
+    let whole = buckets(PAGE_BUCKETS);
+    let points = run.trials.iter();
+    let points = points.map(|trial| lines(trial) * trial.intervals.len().min(whole));
+    let is_large = points.sum::<usize>() > INLINE_POINTS || run.trials.len() > INLINE_TRIALS;
+    match is_large && !open {
+        true => Drawing {
+            buckets: buckets(LATER_BUCKETS),
+            bare: true,
+        },
+        false => Drawing {
+            buckets: whole,
+            bare: false,
+        },
+    }
+}
+
+fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<Vec<ChartFigure>>) -> TrialView<'a> {
     TrialView {
         trial,
         number: trial.index + 1,
@@ -250,6 +279,7 @@ fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<Vec<String>>) -> TrialView
         facts: trial_facts(trial),
         lines: rows::trial_cells(trial),
         charts,
+        later: false,
         objections: names::objections(&trial.verdict.findings),
         steadiness: trial.steadiness.as_ref().map(steady::headline),
         ladder: trial

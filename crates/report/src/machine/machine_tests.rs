@@ -60,9 +60,11 @@ fn the_table_names_what_is_beyond_and_the_picture_what_was_trained_down() {
 
 #[test]
 fn the_page_has_the_picture_and_nothing_from_outside() {
-    let page = html(&example()).unwrap();
-    assert!(page.contains("<svg") && page.contains("TRAINED DOWN"));
-    assert!(page.contains("class=\"down\""));
+    let page = html(&example(), &PageMoment::default()).unwrap();
+    assert!(page.contains("TRAINED DOWN"));
+    let part = "<li style=\"--wide:7.3px\" class=\"down\"><div class=\"part\"><b>0000:01:00.0</b>";
+    assert!(page.contains(part), "{page}");
+    assert!(page.contains("Made 1970-01-01 00:00:00 UTC"));
     assert!(!page.contains("<script") && !page.contains("http"));
 }
 
@@ -75,7 +77,7 @@ fn a_picture_that_bites_its_tail_ends() {
         above: Some("x".to_owned()),
         ..MachineNode::default()
     });
-    assert!(html(&odd).is_ok());
+    assert!(html(&odd, &PageMoment::default()).is_ok());
     assert!(text(&odd, 80, false).len() < 10_000);
 }
 

@@ -2,13 +2,14 @@
 
 mod html;
 mod picture;
+mod topology;
 
 use fathom_model::machine::{MachineUse, UseFigure};
 use fathom_model::unit;
 
 use crate::table::{Align, Table, clean, wrap};
 
-pub use html::html;
+pub use html::{PageMoment, html};
 
 /// Resources in the text; all are in the JSON.
 const MOST_SHOWN: usize = 200;

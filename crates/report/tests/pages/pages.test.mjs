@@ -2,21 +2,16 @@
 // anything overflows, the keyboard, accessibility, the dark theme and paper.
 // `scripts/page-tests` installs what it needs and runs it.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
-import { chromium } from "playwright-core";
+import { DESKTOP, PHONE, openFile, shots, startBrowser } from "./browser.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const fathom = process.env.FATHOM;
-const browserPath = process.env.CHROMIUM || "/usr/bin/chromium";
-const shots = process.env.SCREENSHOTS;
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const SIZES = [{ width: 1280, height: 900 }, { width: 390, height: 844 }];
+const SIZES = [DESKTOP, PHONE];
 const REPORTS = {
   quick: ["quick", "sim:ssd", "--seconds", "3"],
   io: ["io", "sim:ssd", "--rw", "randread", "--bs", "4k", "--iodepth", "8", "--runtime", "60"],
@@ -24,13 +19,15 @@ const REPORTS = {
   curve: ["curve", "depth", "sim:ssd", "--rw", "randread", "--bs", "4k"],
 };
 
-const home = mkdtempSync(join(tmpdir(), "fathom-pages-"));
 const files = {};
-let context;
+let browser;
 
 before(async () => {
+  browser = await startBrowser();
+  const home = browser.home;
   const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config") };
   for (const [name, args] of Object.entries(REPORTS)) {
+    files[`${name} summary`] = join(home, `${name}-summary.html`);
     files[name] = join(home, `${name}.html`);
     try {
       execFileSync(fathom, [...args, "--html", files[name]], { env, cwd: home, stdio: "pipe" });
@@ -38,36 +35,24 @@ before(async () => {
       // A verdict or a refused target has its own exit status; the page counts.
       try { readFileSync(files[name]); } catch { throw new Error(`${name}: ${failure.stderr}`); }
     }
+    execFileSync(fathom, ["report", "latest", "--summary", "-o", files[`${name} summary`]], { env, cwd: home, stdio: "pipe" });
   }
-  context = await chromium.launchPersistentContext(join(home, "browser"), { executablePath: browserPath, headless: true, args: FLAGS });
 });
 
-after(async () => {
-  if (context) await context.close();
-  rmSync(home, { recursive: true, force: true });
-});
+after(async () => { if (browser) await browser.stop(); });
 
-const open = async (name, size, scheme = "light") => {
-  const page = await context.newPage();
-  const outside = [];
-  page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) outside.push(request.url()); });
-  page.on("pageerror", (error) => outside.push(String(error)));
-  await page.setViewportSize(size);
-  await page.emulateMedia({ colorScheme: scheme });
-  await page.goto(`file://${files[name]}`);
-  return { page, outside };
-};
+const open = (name, size, scheme) => openFile(browser.context, files[name], size, scheme);
 
 const bottom = (page, selector) => page.$eval(selector, (node) => node.getBoundingClientRect().bottom);
 
-for (const name of Object.keys(REPORTS)) {
+for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summary`])) {
   for (const size of SIZES) {
     test(`${name} at ${size.width}x${size.height}: the answer is on the first screen`, async () => {
       const { page, outside } = await open(name, size);
       const figures = await page.$$eval(".key-figure .number", (all) => all.map((node) => node.textContent.trim()));
       assert.ok(figures.length >= 2, `figures: ${figures}`);
       assert.ok(figures.some((text) => /\d/.test(text)), `figures: ${figures}`);
-      for (const part of ["h1", ".strip", ".meaning", ".verdict"]) {
+      for (const part of ["h1", ".strip", ".meaning", name.endsWith("summary") ? ".judgement div" : ".verdict"]) {
         const end = await bottom(page, part);
         assert.ok(end <= size.height, `${part} ends at ${end} of ${size.height}`);
       }
@@ -135,5 +120,37 @@ test("quick prints on at most three pages", async () => {
   const paper = await page.pdf({ preferCSSPageSize: true, path: shots ? join(shots, "quick.pdf") : undefined });
   const pages = paper.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g).length;
   assert.ok(pages <= 3, `${pages} pages`);
+  await page.close();
+});
+
+for (const name of Object.keys(REPORTS)) {
+  test(`the summary of ${name} prints on two pages, the charts on the second`, async () => {
+    const { page } = await open(`${name} summary`, SIZES[0]);
+    const paper = await page.pdf({ preferCSSPageSize: true, path: shots ? join(shots, `${name}-summary.pdf`) : undefined });
+    const pages = paper.toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g).length;
+    assert.equal(pages, 2, `${pages} pages`);
+    assert.ok(await page.locator(".sheet figure").count() > 0, "charts");
+    assert.equal(await page.locator("script").count(), 0, "paper needs no script");
+    await page.close();
+  });
+}
+
+test("the script draws lines and cells as the page has them", async () => {
+  const { page } = await open("io", SIZES[0]);
+  const most = await page.evaluate(() => {
+    const figures = [...document.querySelectorAll("figure.time, figure.heat")];
+    const numbers = (figure) => [...figure.querySelectorAll(".ln path, .hm path")].map((path) => path.getAttribute("d").match(/[MLHV]|-?[\d.]+/g));
+    const before = figures.map(numbers);
+    for (const figure of figures) figure.classList.add("bare");
+    Charts.wire(document);
+    let most = 0;
+    figures.map(numbers).forEach((paths, f) => paths.forEach((path, p) => {
+      const old = before[f][p];
+      if (path.length !== old.length) most = Infinity;
+      path.forEach((part, i) => { if (part !== old[i]) most = Math.max(most, Math.abs(part - old[i]) || 0, Number.isNaN(part - old[i]) ? Infinity : 0); });
+    }));
+    return most;
+  });
+  assert.ok(most <= 0.5, `${most} apart`);
   await page.close();
 });

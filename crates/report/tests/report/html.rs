@@ -1,6 +1,6 @@
 //! The HTML file as text.
 
-use fathom_report::html::render;
+use fathom_report::html::{render, summary_page};
 
 use crate::synthetic;
 
@@ -193,5 +193,106 @@ fn text_is_readable_in_both_themes() {
             let ratio = contrast(color(line), color("bg"));
             assert!(ratio >= 3.0, "{line}: {ratio:.2}");
         }
+    }
+}
+
+#[test]
+fn hosts_are_drawn_beside_one_another_and_the_slowest_named() {
+    let run = synthetic::fleet(4, 60);
+    let page = render(&run).unwrap();
+    assert_eq!(page.matches("<figure class=\"hosts\">").count(), 2);
+    assert!(page.contains("Slowest by share of the median: node003.storage.example.org 5"));
+    assert!(page.contains("1 host is far below the median."));
+    let strip = page.split("<figure class=\"hosts\">").nth(1).unwrap();
+    let strip = strip.split("</figure>").next().unwrap();
+    assert!(strip.contains("role=\"img\" aria-label=\"Rate of each host over time. Slowest"));
+    // The slow host, the second without an operation, and the domain that all share.
+    assert!(strip.contains("class=\"v-2\" d=\"M0 2.44h60\""));
+    assert!(strip.contains("<path class=\"vs\" d=\"M17 1.44h1\""));
+    assert!(strip.contains(">node003</text>"));
+    let data = strip.split("application/json\">").nth(1).unwrap();
+    let data = data.split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["h"][2], "node003.storage.example.org");
+    assert_eq!(data["v"][3].as_array().unwrap().len(), 60);
+    assert_eq!(data["z"][0], 60 + 17);
+    // The figures of all together come first, then those of single hosts.
+    let names: Vec<&str> = page
+        .split("<p class=\"name\">")
+        .skip(1)
+        .map(|part| part.split('<').next().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "4 hosts together",
+            "p99 of all",
+            "Median host",
+            "Slowest host"
+        ]
+    );
+}
+
+#[test]
+fn a_large_page_leaves_folded_charts_to_the_script() {
+    let small = render(&synthetic::fleet(4, 60)).unwrap();
+    assert!(!small.contains("<template"));
+    let page = render(&synthetic::fleet(84, 300)).unwrap();
+    assert_eq!(page.matches("<template class=\"later\">").count(), 84);
+    assert!(page.contains("<figure class=\"chart time bare\">"));
+    let inside = page.split("<template").nth(1).unwrap();
+    let inside = inside.split("</template>").next().unwrap();
+    assert!(inside.contains("<path class=\"k-read\" d=\"\"/>"));
+    assert!(inside.contains("<path class=\"h7\" d=\"\"/>"));
+    // What everybody sees needs no script.
+    assert!(!page.split("<template").next().unwrap().contains("bare\""));
+}
+
+#[test]
+fn tables_have_captions_and_heads_a_scope() {
+    let runs = [
+        synthetic::quick(),
+        synthetic::matrix(),
+        synthetic::errors(),
+        synthetic::fleet(4, 60),
+    ];
+    for run in &runs {
+        for page in [render(run).unwrap(), summary_page::render(run).unwrap()] {
+            for table in page.split("<table").skip(1) {
+                let inside = table.split_once('>').unwrap().1.trim_start();
+                assert!(inside.starts_with("<caption"), "{}", &inside[..200]);
+            }
+            for head in page.split("<th ").skip(1) {
+                let tag = head.split('>').next().unwrap();
+                assert!(tag.contains("scope="), "{tag}");
+            }
+            assert!(!page.contains("<th>"));
+        }
+    }
+}
+
+#[test]
+fn the_summary_is_short_and_needs_no_script() {
+    for run in [synthetic::quick_caveats(), synthetic::open_loop_lag()] {
+        let page = summary_page::render(&run).unwrap();
+        let order = [
+            "<h1>",
+            "class=\"key-figure\"",
+            "class=\"meaning\"",
+            "Validity: is it true?",
+            "Limiter: what set it?",
+            ">Results<",
+            "Command: ",
+            ">Charts<",
+            "<figure",
+        ];
+        let mut from = 0;
+        for part in order {
+            let at = page[from..].find(part);
+            assert!(at.is_some(), "{part} is missing or out of order");
+            from += at.unwrap();
+        }
+        assert!(!page.contains("<script") && !page.contains("<button"));
+        assert!(page.matches("<figure").count() <= 6);
     }
 }

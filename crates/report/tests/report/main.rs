@@ -5,6 +5,7 @@
 
 mod browser;
 mod crosscheck;
+mod hosts_in_a_browser;
 mod html;
 mod machine;
 mod opinion;

@@ -2,8 +2,10 @@
 //! shows. Everything is derived from a seed; no clock, no I/O.
 
 mod base;
+mod fleet;
 mod latency;
 mod runs;
 mod trial;
 
+pub(crate) use fleet::fleet;
 pub(crate) use runs::*;

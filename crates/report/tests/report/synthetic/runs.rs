@@ -24,7 +24,7 @@ fn modes(median_us: f64) -> Vec<Mode> {
     ]
 }
 
-fn op(kind: OpKind, per_second: f64, median_us: f64) -> OpSpec {
+pub(super) fn op(kind: OpKind, per_second: f64, median_us: f64) -> OpSpec {
     OpSpec {
         kind,
         per_second,
@@ -32,7 +32,7 @@ fn op(kind: OpKind, per_second: f64, median_us: f64) -> OpSpec {
     }
 }
 
-fn shape(mix: OpMix, sequential: bool, block: u64, depth: u32) -> Workload {
+pub(super) fn shape(mix: OpMix, sequential: bool, block: u64, depth: u32) -> Workload {
     let mut workload = Workload::example("cell");
     workload.mix = mix;
     if sequential {

@@ -1,0 +1,89 @@
+//! The key figures of a run of several hosts: what they did together, and the hosts in
+//! the middle and at the end.
+
+use fathom_model::JudgedRun;
+use fathom_model::estimate::Unit;
+use fathom_model::fleet::{FleetReport, FleetWorkload, HostFigure};
+use fathom_model::together::SetSum;
+
+use super::key_figures::{self, KeyFigure, figure};
+
+/// The figures; nothing where hosts did not work together, or one alone.
+pub(super) fn of(run: &JudgedRun) -> Option<Vec<KeyFigure>> {
+    let fleet = run.fleet.as_ref()?;
+    let sums = fleet.workloads.iter().filter_map(|workload| {
+        let sum = sum(run, workload)?;
+        Some((workload, sum))
+    });
+    let sums: Vec<(&FleetWorkload, &SetSum)> = sums.collect();
+    let mut figures: Vec<KeyFigure> = match sums.as_slice() {
+        [] => return None,
+        [(workload, sum)] => of_one(fleet, workload, sum),
+        several => {
+            let each = several.iter();
+            each.map(|(workload, sum)| together(workload, sum, workload.label.clone()))
+                .collect()
+        }
+    };
+    figures.truncate(key_figures::MOST);
+    Some(figures)
+}
+
+/// What all hosts of a workload did at the same time; nothing where others did
+/// something else meanwhile.
+fn sum<'a>(run: &'a JudgedRun, workload: &FleetWorkload) -> Option<&'a SetSum> {
+    let first = workload
+        .hosts
+        .first()
+        .filter(|_| workload.hosts.len() > 1)?;
+    let set = run.sets.get(run.rows.get(first.row)?.set?)?;
+    let is_alone = set.rows.len() == workload.hosts.len();
+    set.sum.as_ref().filter(|_| is_alone)
+}
+
+fn counts_bytes(workload: &FleetWorkload) -> bool {
+    let unit = workload.hosts.first().map(|host| host.figure.unit);
+    unit == Some(Unit::BytesPerSecond)
+}
+
+fn together(workload: &FleetWorkload, sum: &SetSum, row: String) -> KeyFigure {
+    let rate = match counts_bytes(workload) {
+        true => &sum.bytes_per_second,
+        false => &sum.ops_per_second,
+    };
+    let name = format!("{} hosts together", workload.hosts.len());
+    KeyFigure {
+        row,
+        ..figure(rate, name, "IOPS")
+    }
+}
+
+fn of_one(fleet: &FleetReport, workload: &FleetWorkload, sum: &SetSum) -> Vec<KeyFigure> {
+    let p99 = sum.service.percentile(99.0);
+    let mut hosts: Vec<&HostFigure> = workload
+        .hosts
+        .iter()
+        .filter(|host| host.figure.value.is_some())
+        .collect();
+    let value = |host: &HostFigure| host.figure.value.unwrap_or(0.0);
+    hosts.sort_by(|a, b| value(a).total_cmp(&value(b)));
+    let of_host = |host: &&HostFigure, name: &str| KeyFigure {
+        row: fleet
+            .hosts
+            .get(host.host as usize)
+            .map_or("?".to_owned(), |host| host.name.clone()),
+        ..figure(&host.figure, name.to_owned(), "IOPS")
+    };
+    let middle = hosts
+        .get(hosts.len() / 2)
+        .map(|host| of_host(host, "Median host"));
+    let slowest = hosts.first().map(|host| of_host(host, "Slowest host"));
+    [
+        together(workload, sum, String::new()),
+        figure(&p99, "p99 of all".to_owned(), ""),
+    ]
+    .into_iter()
+    .chain(middle)
+    .chain(slowest)
+    .collect()
+}

@@ -1,0 +1,68 @@
+//! The topology of a page: lists inside of lists, so that a wide machine is a longer
+//! page and never a clipped one. The line of a part is as thick as its link is wide.
+
+use std::fmt::Write as _;
+
+use fathom_model::machine::{MachineLink, MachineNode};
+
+use super::picture;
+use crate::chart::plot::escaped;
+
+/// No machine is deeper; a loop in broken facts must end.
+const DEPTH_MAX: usize = 32;
+/// Thickness of a line in pixels, at least and at most.
+const THIN: f64 = 1.0;
+const THICK: f64 = 14.0;
+/// The speed of the thinnest line, in bits per second.
+const SLOWEST: f64 = 1e8;
+
+/// The parts, those above first; nothing without any.
+pub(super) fn html(nodes: &[MachineNode]) -> String {
+    let tops: Vec<&MachineNode> = nodes.iter().filter(|node| node.above.is_none()).collect();
+    let mut out = String::new();
+    push(&mut out, nodes, &tops, 0);
+    out
+}
+
+fn push(out: &mut String, nodes: &[MachineNode], parts: &[&MachineNode], depth: usize) {
+    if parts.is_empty() || depth > DEPTH_MAX {
+        return;
+    }
+    out.push_str("<ul>");
+    for part in parts {
+        let (name, label) = (escaped(&part.name), escaped(&part.label));
+        let link = part.link.as_ref();
+        let _ = write!(
+            out,
+            "<li style=\"--wide:{:.1}px\"{}><div class=\"part\"><b>{name}</b> <span>{label}</span>",
+            link.map_or(THIN, thickness),
+            class(link)
+        );
+        if let Some(link) = link {
+            let _ = write!(out, "<small>{}</small>", escaped(&picture::words(link)));
+        }
+        out.push_str("</div>");
+        let below = nodes.iter();
+        let below = below.filter(|other| other.above.as_ref() == Some(&part.name));
+        push(out, nodes, &below.collect::<Vec<_>>(), depth + 1);
+        out.push_str("</li>\n");
+    }
+    out.push_str("</ul>");
+}
+
+/// Each doubling of the speed is a pixel.
+fn thickness(link: &MachineLink) -> f64 {
+    let bits = link.bits_per_second.filter(|bits| bits.is_finite());
+    bits.map_or(THIN, |bits| {
+        let doublings = (bits.max(SLOWEST) / SLOWEST).log2();
+        doublings.clamp(THIN, THICK)
+    })
+}
+
+fn class(link: Option<&MachineLink>) -> &'static str {
+    match link {
+        Some(link) if link.below_rated => " class=\"down\"",
+        Some(link) if link.narrowest => " class=\"narrow\"",
+        _ => "",
+    }
+}

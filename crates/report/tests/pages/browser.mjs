@@ -1,0 +1,36 @@
+// A browser for the tests of pages.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+export const DESKTOP = { width: 1280, height: 900 };
+export const PHONE = { width: 390, height: 844 };
+// Where pictures are kept; nothing without.
+export const shots = process.env.SCREENSHOTS;
+
+export const startBrowser = async (options = {}) => {
+  const home = mkdtempSync(join(tmpdir(), "fathom-pages-"));
+  const context = await chromium.launchPersistentContext(join(home, "browser"), {
+    executablePath: process.env.CHROMIUM || "/usr/bin/chromium", headless: true, args: FLAGS, ...options,
+  });
+  const stop = async () => {
+    await context.close();
+    rmSync(home, { recursive: true, force: true });
+  };
+  return { home, context, stop };
+};
+
+// A page, and what went wrong on it or was asked of the network.
+export const openFile = async (context, file, size, scheme = "light") => {
+  const page = await context.newPage();
+  const outside = [];
+  page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) outside.push(request.url()); });
+  page.on("pageerror", (error) => outside.push(String(error)));
+  await page.setViewportSize(size);
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.goto(`file://${file}`);
+  return { page, outside };
+};
