@@ -11,6 +11,9 @@ use fathom_model::op::OpKind;
 use fathom_model::slo::{Condition, Slo, SloFigure};
 use fathom_model::unit;
 use fathom_model::verdict::{Fit, Fitness, Validity};
+use fathom_stats::clustered_share::clustered_share;
+
+use crate::summary::KindLatencies;
 
 /// One condition against one figure.
 struct Held {
@@ -21,11 +24,16 @@ struct Held {
 }
 
 /// Holds a result against a target.
-pub(crate) fn fitness(slo: &Slo, ops: &[OpSummary], validity: Validity) -> Fitness {
+pub(crate) fn fitness(
+    slo: &Slo,
+    ops: &[OpSummary],
+    latencies: &[KindLatencies<'_>],
+    validity: Validity,
+) -> Fitness {
     let held: Vec<Held> = slo
         .conditions()
         .iter()
-        .flat_map(|condition| check(condition, ops))
+        .flat_map(|condition| check(condition, ops, latencies))
         .collect();
     let mut outcome = held.iter().map(|h| h.outcome).max();
     let mut texts: Vec<String> = held.iter().map(|h| h.text.clone()).collect();
@@ -69,7 +77,7 @@ pub(crate) fn fold<'a>(all: impl Iterator<Item = (String, &'a Fitness)>) -> Opti
     Some(fitness)
 }
 
-fn check(condition: &Condition, ops: &[OpSummary]) -> Vec<Held> {
+fn check(condition: &Condition, ops: &[OpSummary], latencies: &[KindLatencies<'_>]) -> Vec<Held> {
     if condition.figure.is_rate() {
         let parts: Vec<&Estimate> = ops
             .iter()
@@ -100,7 +108,22 @@ fn check(condition: &Condition, ops: &[OpSummary]) -> Vec<Held> {
         }];
     }
     let several = kinds.len() > 1;
-    let of = |op: &&OpSummary| latency(condition, op, several);
+    let of = |op: &&OpSummary| {
+        let held = latency(condition, op, several);
+        let open = held.outcome == Fit::NotProven;
+        let own = latencies.iter().find(|own| own.kind == op.kind);
+        let broken = own
+            .filter(|_| open)
+            .and_then(|own| too_many_are_slow(condition, own));
+        match broken {
+            Some(text) => Held {
+                outcome: Fit::NotMet,
+                text: format!("{}; {text}", held.text),
+                ..held
+            },
+            None => held,
+        }
+    };
     kinds.iter().map(of).collect()
 }
 
@@ -196,6 +219,22 @@ fn broken_below(condition: &Condition, latency: &LatencySummary, name: &str) -> 
             unit::latency(condition.bound as f64),
             unit::latency(value)
         ),
+    })
+}
+
+/// That more operations took longer than the bound than the percentile allows, however
+/// they are clustered: pauses leave a percentile without an interval.
+fn too_many_are_slow(condition: &Condition, latencies: &KindLatencies<'_>) -> Option<String> {
+    let allowed = 1.0 - condition.figure.percent()? / 100.0;
+    let (_, latencies) = latencies.relevant();
+    let slow = clustered_share(&latencies.slower_than(condition.bound))?;
+    (slow.at_least > allowed).then(|| {
+        format!(
+            "{:.1} % of the operations took longer, in {} (at least {:.1} % with 95 % confidence)",
+            100.0 * slow.share,
+            unit::counted(slow.clusters as u64, "spell"),
+            100.0 * slow.at_least
+        )
     })
 }
 

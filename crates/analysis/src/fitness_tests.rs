@@ -1,5 +1,6 @@
 use super::*;
 use crate::test_records::RecordBuilder;
+use fathom_model::Histogram;
 
 fn judged(slo: &str, builder: RecordBuilder) -> Fitness {
     let run = builder
@@ -48,4 +49,38 @@ fn what_is_not_trusted_is_never_met() {
     let fitness = judged("mean<40ms", cached);
     assert_eq!(fitness.outcome, Fit::NotProven);
     assert!(fitness.evidence.contains("not trusted"), "{fitness:?}");
+}
+
+/// A pause of half a second every third second: percentiles have no interval, and still
+/// too many operations are late.
+#[test]
+fn pauses_break_a_target_although_the_percentile_has_no_interval() {
+    let paused = |every: u64| {
+        RecordBuilder::reads()
+            .with(|b| b.seconds = 14)
+            .edit_with(move |trial| {
+                for (second, sample) in trial.samples.iter_mut().enumerate() {
+                    let late = (second as u64).is_multiple_of(every);
+                    for op in &mut sample.ops {
+                        let ops = op.service.count();
+                        let mut histogram = Histogram::new();
+                        for i in 0..ops {
+                            let ns = if late && i < ops / 2 {
+                                400_000_000
+                            } else {
+                                1_000_000
+                            };
+                            histogram.record(ns);
+                        }
+                        op.service = histogram;
+                    }
+                }
+            })
+    };
+    let broken = judged("p99<40ms", paused(3));
+    assert_eq!(broken.outcome, Fit::NotMet, "{broken:?}");
+    assert!(broken.evidence.contains("in 5 spells"), "{broken:?}");
+    // One spell may have been chance.
+    let once = judged("p99<40ms", paused(14));
+    assert_eq!(once.outcome, Fit::NotProven, "{once:?}");
 }

@@ -212,7 +212,7 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
     };
     let slo = spec.workload.slo.as_ref();
     let verdict = Verdict {
-        fitness: slo.map(|slo| fitness(slo, &summary.ops, verdict.validity)),
+        fitness: slo.map(|slo| fitness(slo, &summary.ops, &latencies, verdict.validity)),
         ..verdict
     };
     JudgedTrial {
@@ -280,7 +280,10 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
             }
             // The trials together say more than the worst of them.
             let slo = first.workload.slo.as_ref();
-            verdict.fitness = slo.map(|slo| fitness(slo, &ops, verdict.validity));
+            verdict.fitness = slo.map(|slo| {
+                let latencies = kind_latencies(&measured);
+                fitness(slo, &ops, &latencies, verdict.validity)
+            });
             Some(ResultRow {
                 row,
                 label: first.label.clone(),

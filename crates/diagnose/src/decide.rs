@@ -63,7 +63,7 @@ struct Facts<'a> {
 pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>) -> Diagnosis {
     let disks = load::disks(recording);
     let samples = load::by_disk(recording);
-    let disk = disks.first();
+    let disk = overload::worst(recording, &disks, &samples).or(disks.first());
     let known = disk.and_then(|d| ceiling(&d.name));
     let of_disk = disk.and_then(|d| samples.get(d.name.as_str()));
     let facts = Facts::of(recording, disk, of_disk, known.as_ref());

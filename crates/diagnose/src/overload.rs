@@ -6,6 +6,9 @@
 //! is the reference: no class of it needs 100 ms for an operation while it has room, and
 //! one that does is slow in itself.
 
+use std::collections::BTreeMap;
+
+use fathom_model::diagnosis::DiskLoad;
 use fathom_rules::diagnosis::overload::{LASTING, LEAST_SAMPLES, THRESHOLD as LONG_MS};
 use fathom_rules::diagnosis::plateau::{HELD, HELD_MOSTLY, LEAST_QUEUE, NEVER_EMPTY};
 use fathom_rules::diagnosis::room::USED_QUEUE;
@@ -88,9 +91,41 @@ fn waited_for_elsewhere(recording: &Recording, name: &str, queue: f64) -> bool {
         values.mean().unwrap_or(0.0)
     };
     let of_others = load::by_disk(recording);
-    let mut others = of_others.keys().filter(|other| **other != name);
-    others.any(|other| (USED_QUEUE..HALF * queue).contains(&in_flight(other)))
-        || network_mounts::waits(recording, None).is_some()
+    let others = of_others.keys().filter(|other| **other != name);
+    let held: Vec<f64> = others.map(|other| in_flight(other)).collect();
+    let held: Vec<f64> = held
+        .into_iter()
+        .filter(|held| *held < HALF * queue)
+        .collect();
+    let may_be = held.iter().any(|held| *held >= USED_QUEUE);
+    // Each operation keeps one task waiting: more tasks than the others have wait here.
+    let more_wait =
+        waiting_tasks(recording).is_some_and(|tasks| tasks >= 1.0 + held.iter().sum::<f64>());
+    may_be && !more_wait || network_mounts::waits(recording, None).is_some()
+}
+
+/// Tasks that wait for I/O, on average: as counted, or at least as many as CPUs idle
+/// meanwhile.
+fn waiting_tasks(recording: &Recording) -> Option<f64> {
+    let blocked = load::series(recording, |m| m.blocked).mean();
+    let cpus = f64::from(recording.host.cpus?);
+    let idle = load::series(recording, |m| Some(m.cpu?.iowait)).mean();
+    let idle = idle.map(|share| share * cpus);
+    blocked.into_iter().chain(idle).reduce(f64::max)
+}
+
+/// The device that is overloaded, where one is: that of all with the longest queue, which
+/// need not be the one that most is asked of. Beside the slow member of an array the
+/// array itself has more in flight, and takes less long on average.
+pub(crate) fn worst<'d>(
+    recording: &Recording,
+    disks: &'d [DiskLoad],
+    samples: &BTreeMap<&str, Samples<'_>>,
+) -> Option<&'d DiskLoad> {
+    disks.iter().find(|disk| {
+        let own = samples.get(disk.name.as_str());
+        own.is_some_and(|own| find(recording, &disk.name, own).is_some())
+    })
 }
 
 /// Share of the time for which work waited for I/O while operations took long.
@@ -201,6 +236,34 @@ mod tests {
         assert_ne!(beside(1.0), Answer::Yes);
         // A little of something else waits for nobody.
         assert_eq!(beside(0.1), Answer::Yes);
+    }
+
+    #[test]
+    fn the_slow_member_of_an_array_is_named_beside_quick_ones() {
+        let mut recording = steady(15.0, 230.0, None, 0.63);
+        for moment in &mut recording.moments {
+            moment.disks[0].name = "sdd".to_owned();
+            for (name, queue, wait_ms) in
+                [("md0", 17.5, 47.0), ("sda", 0.6, 9.0), ("sdb", 0.6, 9.0)]
+            {
+                let mut other = moment.disks[0].clone();
+                other.name = name.to_owned();
+                other.queue = Some(queue);
+                other.reads = 1000.0 * queue / wait_ms;
+                other.read_wait_ms = Some(wait_ms);
+                moment.disks.push(other);
+            }
+        }
+        let found = diagnose(&recording, |_| None);
+        assert_eq!(found.answer, Answer::Yes, "{found:#?}");
+        assert!(found.evidence[0].starts_with("sdd: "), "{found:#?}");
+        // Where hardly anything waits, it may be for the others.
+        for moment in &mut recording.moments {
+            if let Some(cpu) = &mut moment.cpu {
+                cpu.iowait = 0.2;
+            }
+        }
+        assert_ne!(diagnose(&recording, |_| None).answer, Answer::Yes);
     }
 
     #[test]

@@ -14,6 +14,7 @@
 pub mod autocorrelation;
 pub mod bootstrap;
 pub mod change_point;
+pub mod clustered_share;
 pub mod drift;
 pub mod effective_size;
 pub mod log_rates;

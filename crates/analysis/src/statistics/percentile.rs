@@ -96,6 +96,16 @@ impl<'a> Latencies<'a> {
         }
     }
 
+    /// Of each second the operations that took longer than this, and all of them.
+    pub(crate) fn slower_than(&self, bound_ns: u64) -> Vec<(f64, f64)> {
+        let of = |second: &SecondHistograms<'_>| {
+            let slow: u64 = second.iter().map(|h| h.count_above(bound_ns)).sum();
+            let all: u64 = second.iter().map(|h| h.count()).sum();
+            (slow as f64, all as f64)
+        };
+        self.seconds.iter().map(of).collect()
+    }
+
     fn trials(&self) -> usize {
         self.trial_of_second.last().map_or(0, |last| last + 1)
     }
