@@ -121,7 +121,7 @@ fn init() -> anyhow::Result<Exit> {
         return Err(CommandError::Usage(format!("{there}\n{help}")).into());
     }
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+        fathom_outputs::make_folder(folder)?;
     }
     present::write_file(&path, Mark::Line(FIRST_LINE), EXAMPLE)?;
     present::write_stdout(&format!("wrote {}\n", path.display()))?;

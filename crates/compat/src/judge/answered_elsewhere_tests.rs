@@ -105,3 +105,17 @@ fn nothing_measured_is_nothing_to_trust() {
     assert_eq!(opinion(&empty).verdict.validity, Validity::NotTrusted);
     assert_eq!(judge_results(&[]).validity, Validity::NotTrusted);
 }
+
+#[test]
+fn buffered_writes_that_end_before_the_first_write_back_are_the_speed_of_memory() {
+    let mut result = never_flushed();
+    set(&mut result, "direct", "0");
+    result.devices = None;
+    assert_eq!(status(&result, "V07"), Some(FindingStatus::Caveat));
+    for direction in &mut result.jobs[0].directions {
+        direction.duration_ns = Some(6e8);
+    }
+    let found = finding(&result, "V07");
+    assert_eq!(found.status, FindingStatus::Invalid, "{found:?}");
+    assert!(found.evidence.contains("speed of memory"), "{found:?}");
+}

@@ -311,8 +311,14 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
         let info = Outcome::decided(RULE, FindingStatus::Info, 0.0, RULE.info, evidence);
         return Some(info.with_remedy(REMEDY_OF_UNFLUSHED));
     }
-    let written = unit::bytes(writes.bytes.unwrap_or(0.0) as u64);
-    Some(match seen(entry, OpKind::Write) {
+    Some(still_in_memory(entry, writes.bytes.unwrap_or(0.0)))
+}
+
+/// How much of what was written to the page cache, and never flushed, reached a device.
+fn still_in_memory(entry: &Entry<'_>, written_bytes: f64) -> Outcome {
+    const RULE: &Rule = check::V07;
+    let written = unit::bytes(written_bytes as u64);
+    match seen(entry, OpKind::Write) {
         Ok(seen) if !seen.bound || seen.ratio < 1.0 => {
             let left = (1.0 - seen.ratio).max(0.0);
             let evidence = format!(
@@ -345,7 +351,7 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
                 in_vain(entry)
             ),
         ),
-    })
+    }
 }
 
 /// Whether the job was over before the kernel begins to write dirty pages by itself.

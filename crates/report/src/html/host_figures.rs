@@ -5,6 +5,7 @@ use fathom_model::JudgedRun;
 use fathom_model::estimate::Unit;
 use fathom_model::fleet::{FleetReport, FleetWorkload, HostFigure};
 use fathom_model::together::SetSum;
+use fathom_stats::median::median;
 
 use super::key_figures::{self, KeyFigure, figure};
 
@@ -74,16 +75,19 @@ fn of_one(fleet: &FleetReport, workload: &FleetWorkload, sum: &SetSum) -> Vec<Ke
             .map_or("?".to_owned(), |host| host.name.clone()),
         ..figure(&host.figure, name.to_owned(), "IOPS")
     };
-    let middle = hosts
-        .get(hosts.len() / 2)
-        .map(|host| of_host(host, "Median host"));
+    let values: Vec<f64> = hosts.iter().map(|host| value(host)).collect();
+    let usual = median(&values).and_then(|usual| {
+        let away = |host: &HostFigure| (value(host) - usual).abs();
+        hosts.iter().min_by(|a, b| away(a).total_cmp(&away(b)))
+    });
+    let usual = usual.map(|host| of_host(host, "Median host"));
     let slowest = hosts.first().map(|host| of_host(host, "Slowest host"));
     [
         together(workload, sum, String::new()),
         figure(&p99, "p99 of all".to_owned(), ""),
     ]
     .into_iter()
-    .chain(middle)
+    .chain(usual)
     .chain(slowest)
     .collect()
 }
