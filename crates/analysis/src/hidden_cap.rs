@@ -165,7 +165,9 @@ fn cell<'a>(index: usize, trial: &'a Trial<'a>, judged: &'a JudgedTrial) -> Opti
 /// filled up in the pause before is emptied.
 pub(crate) fn variation_after_the_first(trial: &Trial<'_>) -> Option<f64> {
     let rates = trial.second_rates();
-    let rates = Moments::of(rates.get(1..)?)?;
+    // Two seconds have no third to do without the first.
+    let skipped = usize::from(rates.len() > 2);
+    let rates = Moments::of(rates.get(skipped..)?)?;
     rates.variation().filter(|_| rates.mean > 0.0)
 }
 
@@ -234,7 +236,7 @@ fn proof<'a>(
 /// Whether operations at a leisurely rate show that the device could do more.
 fn held_back(cell: &CapTrial<'_>, probe: &Trial<'_>) -> Option<String> {
     let workload = cell.trial.workload;
-    let reads_at_random = workload.mix == OpMix::READ && workload.pattern.is_random();
+    let reads_at_random = workload.mix == OpMix::READ && probe.workload.pattern.is_random();
     let reached = achieved(probe).is_some_and(|rate| rate.reached());
     if !reads_at_random || !reached || probe.data_ops() < LEAST_PACED {
         return None;
@@ -242,8 +244,12 @@ fn held_back(cell: &CapTrial<'_>, probe: &Trial<'_>) -> Option<String> {
     let seconds: Vec<_> = probe.measured().collect();
     let alone_ns = mean_latency(&seconds)?;
     (cell.ops * alone_ns / 1e9 <= MOST_BUSY).then(|| {
+        let how = match workload.pattern.is_random() {
+            true => "",
+            false => "read at random ",
+        };
         format!(
-            "at half the rate an operation takes {}, so that one after the other there would be {} \
+            "{how}at half the rate an operation takes {}, so that one after the other there would be {} \
              ops/s; with {} in flight there are {}",
             unit::latency(alone_ns),
             unit::count(1e9 / alone_ns),

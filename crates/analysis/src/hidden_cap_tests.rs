@@ -3,7 +3,7 @@ use fathom_model::judged::JudgedRun;
 use fathom_model::run::TrialRecord;
 use fathom_model::schedule::TrialRole;
 use fathom_model::verdict::Limiter;
-use fathom_model::workload::{Arrival, BlockSizes, OpMix, Pattern, Rate, RateUnit};
+use fathom_model::workload::{Arrival, BlockSizes, Distribution, OpMix, Pattern, Rate, RateUnit};
 
 use crate::test_records::{RecordBuilder, run_of};
 
@@ -206,4 +206,36 @@ fn a_throttle_that_releases_batches_is_a_cap() {
     let probe = paced(&reads(32, 300, 0.0), 320_000);
     let run = judged(&[batches], Some(probe));
     assert_eq!(limiters(&run), [Limiter::Cap], "{}", words(&run, 0));
+}
+
+#[test]
+fn reads_in_order_are_held_against_reads_at_random() {
+    // 85 MiB/s in blocks of 1 MiB, and 3 ms for one at random that nothing holds back.
+    let in_order =
+        row(OpMix::READ, 1 << 20, 8, 85, 0.001).with(|b| b.workload.pattern = Pattern::Sequential);
+    let at_random = in_order
+        .clone()
+        .with(|b| b.workload.pattern = Pattern::Random(Distribution::EachOnce));
+    let run = judged(
+        std::slice::from_ref(&in_order),
+        Some(paced(&at_random, 3_000_000)),
+    );
+    assert_eq!(limiters(&run), [Limiter::Cap]);
+    assert!(
+        words(&run, 0).contains("read at random"),
+        "{}",
+        words(&run, 0)
+    );
+    // A disk that has to move its head for each of them needs as long as it has.
+    let disk = judged(
+        std::slice::from_ref(&in_order),
+        Some(paced(&at_random, 12_000_000)),
+    );
+    assert_ne!(limiters(&disk), [Limiter::Cap]);
+    // Reads in order at half the rate may have been fetched ahead.
+    let ahead = judged(
+        std::slice::from_ref(&in_order),
+        Some(paced(&in_order, 3_000_000)),
+    );
+    assert_ne!(limiters(&ahead), [Limiter::Cap]);
 }

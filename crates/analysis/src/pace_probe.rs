@@ -9,7 +9,7 @@ use fathom_model::Fingerprint;
 use fathom_model::run::{RunState, TrialRecord};
 use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::verdict::{Limiter, Validity};
-use fathom_model::workload::{Arrival, OpMix, Rate, RateUnit, Workload};
+use fathom_model::workload::{Arrival, Distribution, OpMix, Pattern, Rate, RateUnit, Workload};
 use fathom_rules::check::v21::LEAST_ROW_NS;
 use fathom_rules::method::hidden_cap::{FLAT, PACE, PACE_NS};
 use fathom_stats::moments::Moments;
@@ -55,11 +55,11 @@ pub(crate) fn pace_probe(
 fn at_half_the_rate(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
     let trial = Trial::new(record, host);
     let workload = &record.spec.workload;
-    let at_random = workload.mix == OpMix::READ && workload.pattern.is_random();
+    let reads = workload.mix == OpMix::READ;
     let closed = !trial.open_loop() && workload.think_ns == 0 && workload.verify.is_none();
     let blocks = workload.replay().is_none() && workload.requests().is_none();
     let real = trial.kind != fathom_rules::TargetKind::Null && trial.direct();
-    if !(at_random && closed && blocks && real)
+    if !(reads && closed && blocks && real)
         || trial.total_depth() == 1 && !caps_exist(&trial)
         || trial.duration_ns < LEAST_ROW_NS
         || !is_full(&trial)
@@ -68,7 +68,13 @@ fn at_half_the_rate(record: &TrialRecord, host: &Fingerprint) -> Option<Workload
         return None;
     }
     let rates = Moments::of(&trial.second_rates())?;
+    // Reads in order would be fetched ahead while nothing is asked for.
+    let pattern = match workload.pattern.is_random() {
+        true => workload.pattern.clone(),
+        false => Pattern::Random(Distribution::EachOnce),
+    };
     Some(Workload {
+        pattern,
         rate: Some(Rate {
             per_second: (PACE * rates.mean).max(1.0),
             unit: RateUnit::Ops,

@@ -30,7 +30,7 @@ fn a_row_whose_limiter_is_unknown_is_probed_at_twice_its_depth() {
 fn nothing_is_probed_that_is_known_or_cannot_be_told() {
     let change = |change: fn(&mut RecordBuilder)| depth_probe(&row(32).with(change).run());
     assert!(change(|_| ()).is_some());
-    assert_eq!(change(|b| b.seconds = 4), None, "too short");
+    assert_eq!(change(|b| b.seconds = 1), None, "too short");
     assert_eq!(
         change(|b| b.workload.queue_depth = 1),
         None,
@@ -152,7 +152,7 @@ fn after_probe(row: RecordBuilder) -> Option<ScheduledTrial> {
 }
 
 #[test]
-fn only_flat_random_reads_are_asked_for_half_their_rate() {
+fn only_flat_reads_are_asked_for_half_their_rate() {
     assert!(after_probe(row(32)).is_some());
     let change = |change: fn(&mut RecordBuilder)| after_probe(row(32).with(change));
     let alone = |b: &mut RecordBuilder| b.workload.queue_depth = 1;
@@ -166,7 +166,8 @@ fn only_flat_random_reads_are_asked_for_half_their_rate() {
     let ordered = |b: &mut RecordBuilder| {
         b.workload.pattern = fathom_model::workload::Pattern::Sequential;
     };
-    assert_eq!(change(ordered), None, "fetched ahead");
+    let probe = change(ordered).expect("reads at random say what order hides");
+    assert!(probe.workload.pattern.is_random());
     let writes = |b: &mut RecordBuilder| b.workload.mix = fathom_model::workload::OpMix::WRITE;
     assert_eq!(change(writes), None, "a cache takes them faster");
     assert_eq!(change(|b| b.device_share = 0.1), None, "a cache is named");
