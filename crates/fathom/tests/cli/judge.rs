@@ -36,7 +36,7 @@ fn real_files_get_the_findings_that_they_deserve() {
     let cases: [(&[&str], i32, &str, &str); 12] = [
         (&["warm_cache.json"], 4, "V01", "invalid"),
         (&["buffered_aio.json"], 4, "V20", "invalid"),
-        (&["buffered_write.json"], 0, "V07", "caveat"),
+        (&["buffered_write.json"], 4, "V07", "invalid"),
         (&["gtod_shm.json"], 0, "V61", "info"),
         (&["gtod_shm.json"], 0, "V06", "caveat"),
         (&["rate.json"], 0, "V23", "caveat"),
