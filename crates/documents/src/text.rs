@@ -5,13 +5,14 @@ use std::path::Path;
 
 use fathom_compat::recordings::{MOST_BYTES, NotText, text_of};
 use fathom_model::unit;
+use fathom_observe::similar_name;
 
 /// Why a file that was handed in is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
     /// There is none.
-    #[error("there is no such file; `fathom record list` names what was recorded here")]
-    Missing,
+    #[error("there is no such file; {0}")]
+    Missing(String),
     /// It is somebody else's.
     #[error("{0}; recordings are for their owner only: run as that user, or as root")]
     Forbidden(io::Error),
@@ -44,17 +45,20 @@ pub fn read(path: &Path) -> Result<String, TextError> {
         false => fathom_deadline::paths::open_bounded(path)
             .and_then(|f| f.take(MOST_BYTES + 1).read_to_end(&mut bytes)),
     };
-    read?;
+    read.map_err(|error| TextError::about(path, error))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(TextError::TooLarge);
     }
     Ok(text_of(bytes)?)
 }
 
-impl From<io::Error> for TextError {
-    fn from(error: io::Error) -> TextError {
+impl TextError {
+    fn about(path: &Path, error: io::Error) -> TextError {
         match error.kind() {
-            ErrorKind::NotFound => TextError::Missing,
+            ErrorKind::NotFound => TextError::Missing(match similar_name(path) {
+                Some(similar) => format!("did you mean '{similar}'?"),
+                None => "`fathom record list` names what was recorded here".to_owned(),
+            }),
             ErrorKind::PermissionDenied => TextError::Forbidden(error),
             _ => TextError::Unreadable(error),
         }
@@ -71,6 +75,9 @@ mod tests {
         std::fs::write(file.path(), b"\x1f\x8b\x08\0").unwrap();
         let told = read(file.path()).unwrap_err().to_string();
         assert!(told.contains("gunzip"), "{told}");
+        let similar = file.path().with_extension("x");
+        let told = read(&similar).unwrap_err().to_string();
+        assert!(told.contains("did you mean"), "{told}");
         let told = read(Path::new("nofile")).unwrap_err().to_string();
         assert!(told.contains("fathom record list"), "{told}");
     }

@@ -59,6 +59,7 @@ mod power_facts;
 mod pressure;
 mod process;
 
+mod similar_name;
 pub mod smart;
 pub mod stack;
 mod sysroot;
@@ -88,6 +89,7 @@ pub use nvme_health::drive_health;
 pub use observer::Observer;
 pub use pressure::parse_total_us;
 pub use process::{ProcessLimits, StorageBytes, parse_limits, parse_process_io};
+pub use similar_name::{did_you_mean_file, similar_name};
 pub use sysroot::Sysroot;
 pub use target::target_fingerprint;
 pub use whole_disks::{DiskUse, WholeDisk, whole_disks};

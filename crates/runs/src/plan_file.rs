@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use fathom_model::Schedule;
+use fathom_observe::similar_name;
 use fathom_plan::{Diagnostics, Plan, ScheduleContext};
 
 use crate::output_flags::Color;
@@ -89,7 +90,9 @@ fn read_limited(path: &Path) -> anyhow::Result<String> {
             .read_to_string(&mut text)
             .with_context(what)?;
     } else {
-        let file = fathom_deadline::paths::open(path).with_context(what)?;
+        let hint = || similar_name(path).map(|name| format!(" (did you mean '{name}'?)"));
+        let similar = || format!("{}{}", what(), hint().unwrap_or_default());
+        let file = fathom_deadline::paths::open(path).with_context(similar)?;
         file.take(PLAN_BYTES_MAX + 1)
             .read_to_string(&mut text)
             .with_context(what)?;

@@ -7,6 +7,7 @@ use clap::Args;
 use fathom_compat::results::ResultDocument;
 use fathom_compat::results::{ResultFile, SeriesLog, gather, read_results, read_text};
 use fathom_model::{JudgedRun, RUN_SCHEMA, Validity};
+use fathom_observe::did_you_mean_file;
 use fathom_report::opinion;
 use fathom_report::text::{self, TextOptions};
 use fathom_store::export::SERIES_SCHEMA;
@@ -146,7 +147,9 @@ fn load(path: &Path) -> Result<String, CommandError> {
     let text = match path == Path::new("-") {
         true => read_text(path, std::io::stdin().lock()),
         false => {
-            let file = fathom_deadline::paths::open_bounded(path).map_err(CommandError::usage)?;
+            let file = fathom_deadline::paths::open_bounded(path).map_err(|error| {
+                CommandError::Usage(format!("{error}{}", did_you_mean_file(path)))
+            })?;
             read_text(path, BufReader::new(file))
         }
     };
