@@ -16,7 +16,13 @@ pub trait DocumentFormat: ValueEnum + Default + PartialEq + Copy + Send + Sync +
 
     /// What a file in this format begins with: an existing one without it is another's.
     fn mark(self) -> Mark {
-        Mark::Document
+        let is_page = self
+            .to_possible_value()
+            .is_some_and(|value| value.get_name() == "html");
+        match is_page {
+            true => Mark::Page,
+            false => Mark::Document,
+        }
     }
 }
 

@@ -14,7 +14,6 @@ use fathom_diagnose::{Ceiling, GroupWords, anonymised, diagnose, no_test_load};
 use fathom_documents as documents;
 use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
-use fathom_outputs::Mark;
 use fathom_report::diagnosis;
 use fathom_studies::causal::with_causal;
 
@@ -132,13 +131,6 @@ enum Format {
 
 impl DocumentFormat for Format {
     const JSON: Format = Format::Json;
-
-    fn mark(self) -> Mark {
-        match self {
-            Format::Html => Mark::Page,
-            _ => Mark::Document,
-        }
-    }
 }
 
 fn iops(text: &str) -> Result<f64, String> {
@@ -151,6 +143,7 @@ fn iops(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     calibrate::may_measure(args)?;
+    args.shown.admit()?;
     let measured = measured::named(args)?;
     causal::may_test(args)?;
     if args.files.is_empty() {

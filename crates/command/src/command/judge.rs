@@ -89,27 +89,27 @@ pub(crate) fn run(judge: &Judge) -> anyhow::Result<Exit> {
         report: None,
     };
     let mut worst = Exit::Success;
+    let mut printed = String::new();
     for run in &files.own {
-        let shown = match judge.shown.is_json() {
+        printed += &match judge.shown.is_json() {
             true => fathom_report::json::render(run, true)?,
             false => text::render(run, &options),
         };
-        present::write_stdout(&shown)?;
         worst = worst.or_worse(pipeline::exit_of(run, judge.strict));
     }
     if !files.results.is_empty() {
         let judged = fathom_compat::judge::judge_results(&files.results);
-        let shown = match judge.shown.is_json() {
+        printed += &match judge.shown.is_json() {
             true => opinion::json(&judged, true)?,
             false => opinion::render(&judged, &options),
         };
-        present::write_stdout(&shown)?;
         worst = worst.or_worse(match judged.validity {
             Validity::NotTrusted => Exit::NotTrusted,
             Validity::Caveats | Validity::NotDetermined if judge.strict => Exit::Caveats,
             _ => Exit::Success,
         });
     }
+    judge.shown.write(&printed)?;
     Ok(worst)
 }
 

@@ -9,7 +9,6 @@ use fathom_documents::numbers;
 use fathom_model::machine::{HostReading, MachineUse};
 use fathom_observe::Sysroot;
 use fathom_observe::machine::{MachineWatch, machine_picture, read_smart, read_states};
-use fathom_outputs::Mark;
 use fathom_report::machine;
 use fathom_screen::{WatchedSpan, host_name, watch};
 
@@ -63,13 +62,6 @@ enum Format {
 
 impl DocumentFormat for Format {
     const JSON: Format = Format::Json;
-
-    fn mark(self) -> Mark {
-        match self {
-            Format::Html => Mark::Page,
-            _ => Mark::Document,
-        }
-    }
 }
 
 pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {

@@ -234,3 +234,38 @@ fn a_command_of_a_group_that_is_typed_without_it_is_shown_with_it() {
         .expect_in_stderr("'runs show'")
         .expect_in_stderr("'plan show'");
 }
+
+/// Every command that prints one document writes it where `-o` says, and nothing else to
+/// standard output.
+#[test]
+fn a_document_goes_to_its_file() {
+    let bench = Bench::new();
+    let result = crate::judge::fixture("fio2.json").display().to_string();
+    let ticket = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/iostat/ticket.json"
+    );
+    let commands: [&[&str]; 6] = [
+        &["judge", &result],
+        &["diagnose", ticket],
+        &["use", ticket],
+        &["stack", "."],
+        &["doctor", "."],
+        &["runs", "list"],
+    ];
+    for (number, words) in commands.into_iter().enumerate() {
+        let file = bench.path().join(format!("document-{number}"));
+        let path = file.display().to_string();
+        let outcome = bench.fathom(words.iter().copied().chain(["-o", &path]));
+        assert_eq!(outcome.stdout, "", "{words:?}: {}", outcome.stderr);
+        let written = fs::read_to_string(&file).unwrap_or_default();
+        assert!(!written.is_empty(), "{words:?}: {}", outcome.stderr);
+    }
+    // What is another's stays, and is told before the host is watched.
+    let other = bench.path().join("other.txt");
+    fs::write(&other, "mine").unwrap();
+    let path = other.display().to_string();
+    let refused = bench.fathom(["diagnose", ticket, "-o", &path]);
+    assert_ne!(refused.status, Some(0), "{}", refused.stdout);
+    assert_eq!(fs::read_to_string(&other).unwrap(), "mine");
+}

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::bench::Bench;
 
-fn fixture(name: &str) -> PathBuf {
+pub(crate) fn fixture(name: &str) -> PathBuf {
     let folder = "../compat/tests/fixtures/fio";
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(folder)

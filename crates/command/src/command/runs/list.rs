@@ -112,7 +112,8 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     if is_empty {
-        present::write_stdout("nothing has been measured yet; try `fathom quick`\n")?;
+        list.shown
+            .write("nothing has been measured yet; try `fathom quick`\n")?;
         return Ok(Exit::Success);
     }
     let mut text = match shown.is_empty() {
