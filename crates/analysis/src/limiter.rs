@@ -51,9 +51,9 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
         by_foreign_load,
         by_failures,
         by_heat,
+        by_file_system_code,
         by_flush,
         by_cap,
-        by_file_system_code,
         by_depth,
         above_the_device::by_filesystem,
     ];
@@ -190,7 +190,7 @@ fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
     let trial = facts.trial;
     let in_syncs: f64 = trial
         .measured()
-        .flat_map(|s| s.ops(OpKind::Sync))
+        .flat_map(|s| s.ops(OpKind::Sync).chain(s.ops(OpKind::Fsync)))
         .map(|op| op.service.sum() as f64)
         .sum();
     let workers = f64::from(trial.workload.workers.max(1));
@@ -206,6 +206,13 @@ fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
         );
         return Some((Limiter::Flush, text));
     }
+    if let Some(share) = in_flushes_of_the_device(facts).filter(|share| *share > FLUSH_SHARE) {
+        let text = format!(
+            "the device carried out flushes for {:.0} % of the time",
+            100.0 * share.min(1.0)
+        );
+        return Some((Limiter::Flush, text));
+    }
     let flush = trial.end().and_then(|end| end.final_flush_ns)? as f64;
     let share = flush / (flush + trial.duration_ns as f64).max(1.0);
     (share > FLUSH_SHARE).then(|| {
@@ -215,6 +222,14 @@ fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
         );
         (Limiter::Flush, text)
     })
+}
+
+/// Share of the time for which the device flushed, where each operation makes its file
+/// durable: how long a flush took is then part of the operation's own time.
+fn in_flushes_of_the_device(facts: &Facts<'_>) -> Option<f64> {
+    let work = facts.trial.workload.files_work()?;
+    let activity = facts.activity.as_ref().ok()?;
+    work.fsync.then_some(activity.flush_share)
 }
 
 /// Operations on files during which the workers computed in the kernel nearly

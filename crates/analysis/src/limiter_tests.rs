@@ -76,17 +76,20 @@ fn a_cache_is_named_when_the_device_did_not_answer() {
 
 #[test]
 fn flushes_are_named_by_their_share_of_time() {
-    let syncing = RecordBuilder::writes()
-        .with(|b| b.workload.sync.every_writes = 1)
-        .edit(|t| {
-            for sample in &mut t.samples {
-                let mut sync = OpSample::new(OpKind::Sync, false);
-                sync.ops = 10;
-                (0..10).for_each(|_| sync.service.record(80_000_000));
-                sample.ops.push(sync);
-            }
-        });
-    assert_eq!(syncing.limiter(), Limiter::Flush);
+    // By itself, and as the operation of a phase on files.
+    for kind in [OpKind::Sync, OpKind::Fsync] {
+        let syncing = RecordBuilder::writes()
+            .with(|b| b.workload.sync.every_writes = 1)
+            .edit_with(move |t| {
+                for sample in &mut t.samples {
+                    let mut sync = OpSample::new(kind, false);
+                    sync.ops = 10;
+                    (0..10).for_each(|_| sync.service.record(80_000_000));
+                    sample.ops.push(sync);
+                }
+            });
+        assert_eq!(syncing.limiter(), Limiter::Flush, "{kind:?}");
+    }
     let final_flush = RecordBuilder::writes()
         .buffered()
         .with(|b| b.workload.sync.final_flush = true)

@@ -22,6 +22,7 @@ use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::answers_alike;
 use crate::ceiling::Ceiling;
+use crate::closed_loop;
 use crate::cpu_queue;
 use crate::full_path;
 use crate::held_back;
@@ -306,6 +307,7 @@ impl<'a> Facts<'a> {
             ));
         }
         let by_itself = self.at_its_plateau(disk).or_else(|| self.overloaded(disk));
+        let by_itself = by_itself.or_else(|| self.in_a_closed_loop(disk));
         if let Some((found, lines)) = by_itself {
             shortage = Some(found);
             evidence.extend(lines);
@@ -352,6 +354,22 @@ impl<'a> Facts<'a> {
             100.0 * overload.stalled
         );
         Some((shortage, vec![line, waited]))
+    }
+
+    /// A fixed number of workers waits for it all the time.
+    fn in_a_closed_loop(&self, disk: &DiskLoad) -> Option<(Shortage, Vec<String>)> {
+        let found = closed_loop::find(self.recording, &disk.name)?;
+        let (shortage, held) = held_or_not(found.held);
+        let line = format!(
+            "{}: {:.0} tasks wait for its {:.1} operations in flight all the time, and each takes {} ms: it \
+             gives {}{held}, and they send the next one as soon as they may",
+            disk.name,
+            found.tasks,
+            found.queue,
+            three(found.wait_ms),
+            per_second(found.operations)
+        );
+        Some((shortage, vec![line]))
     }
 
     /// What else is short.

@@ -11,6 +11,7 @@ pub mod alarm;
 mod anonymous;
 mod answers_alike;
 mod ceiling;
+mod closed_loop;
 pub mod cluster;
 mod cpu_queue;
 mod decide;

@@ -213,6 +213,15 @@ pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
         }
         _ => virtual_leaf(facts),
     };
+    if let Some(name) = loop_past_the_cache(facts).filter(|_| layer.is_none()) {
+        return Some(Outcome::decided(
+            RULE,
+            FindingStatus::Info,
+            1.0,
+            RULE.info,
+            name,
+        ));
+    }
     let below = filesystem.map_or("a block device".to_owned(), |kind| {
         format!("{kind} on a block device")
     });
@@ -255,6 +264,7 @@ fn virtual_leaf(facts: &Facts<'_>) -> Option<String> {
                 "{name} is a loop device on a file in {}: its figures are those of memory",
                 device.facts["backing_filesystem"]
             )),
+            "loop" if is_past_the_cache(device) => None,
             "loop" => Some(format!(
                 "{name} is a loop device; the file system and cache below it set the number too"
             )),
@@ -264,6 +274,26 @@ fn virtual_leaf(facts: &Facts<'_>) -> Option<String> {
             _ => None,
         }
     })
+}
+
+/// A loop device that hands its I/O on past the cache of this host, in words: nothing
+/// here flatters its figures, and what lies below is part of them.
+fn loop_past_the_cache(facts: &Facts<'_>) -> Option<String> {
+    let device = facts.trial.leaves().into_iter().find(|device| {
+        let is_loop = device.kind == "loop";
+        is_loop && is_past_the_cache(device)
+    })?;
+    let kind = device.facts.get("backing_filesystem");
+    let on = kind.map_or(String::new(), |kind| format!(" on {kind}"));
+    Some(format!(
+        "{} is a loop device over a file{on}, with direct I/O: no cache of this host lies between, and the \
+         file system below is part of the figure",
+        device.name
+    ))
+}
+
+fn is_past_the_cache(device: &DeviceFacts) -> bool {
+    device.facts.get("dio").is_some_and(|dio| dio == "1")
 }
 
 /// Whether the data never leave memory.

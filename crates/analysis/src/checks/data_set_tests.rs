@@ -116,6 +116,30 @@ fn unknown_holes_are_a_caveat_unless_fathom_wrote_the_data() {
 }
 
 #[test]
+fn a_loop_device_past_the_cache_is_information() {
+    let over = |dio: &str, filesystem: &str| {
+        let facts = [("dio", dio), ("backing_filesystem", filesystem)];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        RecordBuilder::reads().with(|b| {
+            if let Some(fingerprint) = &mut b.fingerprint {
+                fingerprint.devices = vec![DeviceFacts {
+                    name: "loop3".to_owned(),
+                    kind: "loop".to_owned(),
+                    facts: facts.clone().into(),
+                    ..DeviceFacts::default()
+                }];
+            }
+        })
+    };
+    assert_eq!(over("0", "ext4").status("V06"), Some(Caveat));
+    assert_eq!(over("1", "tmpfs").status("V06"), Some(Caveat));
+    let finding = over("1", "ext4").finding("V06").unwrap();
+    assert_eq!(finding.status, Info, "{finding:?}");
+    assert!(finding.evidence.contains("loop3"), "{finding:?}");
+    assert!(finding.evidence.contains("ext4"), "{finding:?}");
+}
+
+#[test]
 fn layers_that_are_no_disk_are_named() {
     assert_eq!(RecordBuilder::reads().status("V06"), Some(Pass));
     for (kind, word) in [
