@@ -2,7 +2,7 @@ use fathom_model::Histogram;
 use fathom_model::judged::JudgedRun;
 use fathom_model::run::TrialRecord;
 use fathom_model::schedule::TrialRole;
-use fathom_model::verdict::Limiter;
+use fathom_model::verdict::{FindingStatus, Limiter};
 use fathom_model::workload::{Arrival, BlockSizes, Distribution, OpMix, Pattern, Rate, RateUnit};
 
 use crate::test_records::{RecordBuilder, run_of};
@@ -238,4 +238,25 @@ fn reads_in_order_are_held_against_reads_at_random() {
         Some(paced(&in_order, 3_000_000)),
     );
     assert_ne!(limiters(&ahead), [Limiter::Cap]);
+}
+
+#[test]
+fn zeros_of_a_device_at_a_cap_change_nothing() {
+    let blank = |row: RecordBuilder| {
+        row.with(|b| b.fingerprint.as_mut().unwrap().filesystem = None)
+            .with_end(|end| {
+                end.data.unwritten_share = Some(1.0);
+                end.data.prepared_bytes = 0;
+            })
+    };
+    let status = |run: &JudgedRun| {
+        let mut findings = run.trials[0].verdict.findings.iter();
+        findings.find(|f| f.id == "V04").unwrap().status
+    };
+    let rows = [blank(reads(32, 780, 0.024)), blank(reads(1, 780, 0.024))];
+    let capped = judged(&rows, Some(paced(&rows[0], 310_000)));
+    assert_eq!(status(&capped), FindingStatus::Info);
+    // Nothing holds this one back but itself.
+    let slow = judged(&rows, Some(paced(&rows[0], 8_000_000)));
+    assert_eq!(status(&slow), FindingStatus::Caveat);
 }
