@@ -12,7 +12,8 @@ use super::engines;
 use super::group_level::{job, ops, run};
 use crate::access::{AccessStream, Layout, TargetKind};
 use crate::prepare::{NoHooks, prepare};
-use crate::{EndReason, Group, GroupEnd};
+use crate::worker::FlowStep;
+use crate::{EndReason, GroupEnd};
 
 const BLOCK: u64 = 4096;
 
@@ -131,32 +132,34 @@ fn errors(end: &GroupEnd) -> u64 {
     end.samples.iter().map(|s| s.errors().total()).sum()
 }
 
-fn start(job: &Job) -> Group {
-    let prepared = prepare(job, &mut NoHooks).unwrap();
-    Group::start(job, &prepared).unwrap()
-}
-
 #[test]
-fn loads_of_a_flow_do_their_shares() {
-    // The load that starts first runs alone until the other one starts, and then
-    // waits for it to catch up. Two seconds are enough for that on a busy machine.
-    let of = |weight| {
-        null_job(|w| {
-            w.bounds.time_ns = Some(2_000_000_000);
-            w.flow = Some(Flow {
-                id: 77,
-                weight,
-                pause_ns: 0,
-            });
-        })
+fn a_load_of_a_flow_does_its_share_and_no_more() {
+    let flow = |weight| Flow {
+        id: 77,
+        weight,
+        pause_ns: 0,
     };
-    let mut groups = [start(&of(1)), start(&of(4))];
-    groups.iter_mut().for_each(Group::go);
-    let ends: Vec<GroupEnd> = groups.into_iter().map(Group::finish).collect();
-    let [one, four] = [&ends[0], &ends[1]].map(|end| ops(end, OpKind::Read) as f64);
+    // A member with four of five parts that has done 4,000 operations.
+    let mut other = FlowStep::new(flow(4));
+    other.join();
+    (0..4_000).for_each(|_| other.began());
+    let load = |ops, time_ns| {
+        run(&null_job(|w| {
+            w.bounds.ops = Some(ops);
+            w.bounds.time_ns = Some(time_ns);
+            w.flow = Some(flow(1));
+        }))
+    };
+    let share = load(1_000, 60_000_000_000);
+    assert_eq!(share.end_reason, EndReason::Ops);
+    assert_eq!(ops(&share, OpKind::Read), 1_000);
+    // It waits for the other one then, until its time is over.
+    let more = load(1_000_000, 300_000_000);
+    assert_eq!(more.end_reason, EndReason::Time);
     assert!(
-        one > 0.0 && (3.0..5.0).contains(&(four / one)),
-        "{one} {four}"
+        ops(&more, OpKind::Read) <= 1_001,
+        "{}",
+        ops(&more, OpKind::Read)
     );
 }
 
