@@ -7,6 +7,7 @@
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
+use fathom_model::workload::MetaShare;
 use fathom_rules::method::named_limiter::{
     FAILED_SHARE, FOREIGN_SHARE, KERNEL_SHARE, LATENCY_BOUND_BYTES, THRESHOLD as FLUSH_SHARE,
 };
@@ -15,7 +16,7 @@ use fathom_rules::{TargetKind, check};
 use crate::above_the_device;
 use crate::checks::{
     Facts, achieved, cap_evidence, cpu_bound, declared_cap, depth_kept, heat_limited, holes,
-    in_memory, quota_bound, share_of_ceiling,
+    in_memory, is_flushed, quota_bound, share_of_ceiling,
 };
 use crate::named_limiter::Named;
 use crate::telling_command::depth_command;
@@ -228,8 +229,9 @@ fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
 /// durable: how long a flush took is then part of the operation's own time.
 fn in_flushes_of_the_device(facts: &Facts<'_>) -> Option<f64> {
     let work = facts.trial.workload.files_work()?;
+    let flushes = |share: &MetaShare| is_flushed(share.kind, work.fsync);
     let activity = facts.activity.as_ref().ok()?;
-    work.fsync.then_some(activity.flush_share)
+    work.ops.iter().any(flushes).then_some(activity.flush_share)
 }
 
 /// Operations on files during which the workers computed in the kernel nearly

@@ -3,13 +3,15 @@
 //! The queue of such workers is always alike, at whatever rate the device answers, so no
 //! plateau shows. What tells it from a load that comes at a pace of its own are the tasks
 //! that wait: always as many as there are operations in flight, and never more or fewer
-//! (Schroeder, Wierman, Harchol-Balter 2006: closed and open systems).
+//! (Schroeder, Wierman, Harchol-Balter 2006: closed and open systems). One task that keeps
+//! several in flight is seen by a number in flight that stays exactly as it is.
 
 use fathom_rules::diagnosis::closed_loop::{
-    ALIKE, LEAST_SAMPLES, LEAST_TASKS, STALLED, STEADY, THRESHOLD as SLOW_MS,
+    ALIKE, EXACTLY, LEAST_SAMPLES, LEAST_TASKS, LONG_MS, STALLED, STEADY, THRESHOLD as SLOW_MS,
 };
 use fathom_rules::diagnosis::overload::LASTING;
 use fathom_rules::diagnosis::plateau::{ALWAYS_FULL, HELD, HELD_MOSTLY};
+use fathom_rules::diagnosis::waits_for_io::HALF;
 
 use crate::load;
 use crate::network_mounts;
@@ -19,8 +21,6 @@ use crate::series::Series;
 /// Workers that wait for a device, and what it gives them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ClosedLoop {
-    /// Tasks that wait, on average.
-    pub(crate) tasks: f64,
     /// Operations in flight, on average.
     pub(crate) queue: f64,
     /// Operations per second that the device gives.
@@ -36,30 +36,60 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<ClosedLoop> {
     if network_mounts::waits(recording, None).is_some() {
         return None;
     }
-    let of = |value: fn(&Moment, &DiskMoment) -> Option<f64>| {
-        load::series(recording, |moment| {
-            let disk = moment.disks.iter().find(|disk| disk.name == name)?;
-            value(moment, disk).filter(|_| all_wait(moment, disk))
-        })
+    let by_tasks = || {
+        let samples = Samples::of(recording, name, all_wait)?;
+        let tasks = samples.series(|moment, _| moment.blocked);
+        let steady = stays(&tasks, STEADY) && stays(&samples.queue(), STEADY);
+        samples.shown().filter(|_| steady)
     };
-    let tasks = of(|moment, _| moment.blocked);
-    let all: f64 = recording.moments.iter().map(load::seconds).sum();
-    if tasks.samples() < LEAST_SAMPLES || tasks.seconds() < LASTING * all {
-        return None;
+    let by_queue = || {
+        let samples = Samples::of(recording, name, reads_wait)?;
+        let exact = stays(&samples.queue(), EXACTLY);
+        samples.shown().filter(|found| exact && found.held)
+    };
+    by_tasks().or_else(by_queue)
+}
+
+/// Samples of a device in which something waits for it, as many as prove something.
+struct Samples<'a>(Vec<(&'a Moment, &'a DiskMoment)>);
+
+impl<'a> Samples<'a> {
+    fn of(
+        recording: &'a Recording,
+        name: &str,
+        waits: fn(&Moment, &DiskMoment) -> bool,
+    ) -> Option<Samples<'a>> {
+        let of_device = |moment: &'a Moment| {
+            let disk = moment.disks.iter().find(|disk| disk.name == name)?;
+            waits(moment, disk).then_some((moment, disk))
+        };
+        let all: f64 = recording.moments.iter().map(load::seconds).sum();
+        let found: Vec<_> = recording.moments.iter().filter_map(of_device).collect();
+        let seconds: f64 = found.iter().map(|(moment, _)| load::seconds(moment)).sum();
+        let lasts = found.len() >= LEAST_SAMPLES && seconds >= LASTING * all;
+        lasts.then_some(Samples(found))
     }
-    let queue = of(|_, disk| disk.in_flight());
-    if !stays(&tasks, STEADY) || !stays(&queue, STEADY) {
-        return None;
+
+    fn series(&self, value: impl Fn(&Moment, &DiskMoment) -> Option<f64>) -> Series {
+        let all = self.0.iter();
+        all.filter_map(|(moment, disk)| Some((value(moment, disk)?, load::seconds(moment))))
+            .collect()
     }
-    let rates = of(|_, disk| Some(disk.operations()));
-    let (tasks, queue, operations) = (tasks.mean()?, queue.mean()?, rates.mean()?);
-    Some(ClosedLoop {
-        tasks,
-        queue,
-        operations,
-        wait_ms: 1000.0 * queue / operations,
-        held: stays(&rates, HELD),
-    })
+
+    fn queue(&self) -> Series {
+        self.series(|_, disk| disk.in_flight())
+    }
+
+    fn shown(&self) -> Option<ClosedLoop> {
+        let rates = self.series(|_, disk| Some(disk.operations()));
+        let (queue, operations) = (self.queue().mean()?, rates.mean()?);
+        Some(ClosedLoop {
+            queue,
+            operations,
+            wait_ms: 1000.0 * queue / operations,
+            held: stays(&rates, HELD),
+        })
+    }
 }
 
 /// All that waits for I/O waits for this device, which is never empty.
@@ -67,11 +97,31 @@ fn all_wait(moment: &Moment, disk: &DiskMoment) -> bool {
     let (Some(tasks), Some(queue)) = (moment.blocked, disk.in_flight()) else {
         return false;
     };
-    queue >= LEAST_TASKS
+    is_never_empty(disk, queue)
         && (tasks - queue).abs() <= ALIKE * queue
-        && disk.util.is_none_or(|busy| busy >= ALWAYS_FULL)
         && moment.io_pressure_some.is_none_or(|share| share >= STALLED)
         && disk.mean_wait_ms().is_some_and(|ms| ms >= SLOW_MS)
+}
+
+/// Half of what is in flight are reads that programs asked for. Nobody reads what he does
+/// not wait for; writes may be those of the page cache.
+fn reads_wait(moment: &Moment, disk: &DiskMoment) -> bool {
+    let (Some(queue), Some(read_ms)) = (disk.in_flight(), disk.read_wait_ms) else {
+        return false;
+    };
+    let reads_in_flight = disk.reads * read_ms / 1000.0;
+    let programs = moment.processes.iter();
+    let programs = programs.filter(|process| !process.is_of_the_kernel());
+    let asked: f64 = programs.map(|process| process.read_bytes).sum();
+    is_never_empty(disk, queue)
+        && reads_in_flight >= HALF * queue
+        && disk.read_bytes > 0.0
+        && asked >= HALF * disk.read_bytes
+        && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
+}
+
+fn is_never_empty(disk: &DiskMoment, queue: f64) -> bool {
+    queue >= LEAST_TASKS && disk.util.is_none_or(|busy| busy >= ALWAYS_FULL)
 }
 
 /// Whether values are mostly within this share of their median.
@@ -89,7 +139,7 @@ mod tests {
     use fathom_model::diagnosis::{Answer, Shortage};
 
     use crate::diagnose;
-    use crate::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
+    use crate::recording::{CpuShares, DiskMoment, DoerMoment, Moment, RecordedHost, Recording};
 
     /// Fifteen seconds of a device that gives so many operations per second, with a
     /// queue and tasks that wait in each second as told.
@@ -144,7 +194,7 @@ mod tests {
         let found = diagnose(&device(340.0, twelve), |_| None);
         assert_eq!(found.answer, Answer::Yes, "{found:#?}");
         assert_eq!(found.limiter, Shortage::VolumeCap, "{found:#?}");
-        assert!(found.evidence[0].contains("12 tasks"), "{found:#?}");
+        assert!(found.evidence[0].contains("12.0 operations"), "{found:#?}");
     }
 
     #[test]
@@ -166,6 +216,29 @@ mod tests {
         };
         let found = diagnose(&device(340.0, paced), |_| None);
         assert_ne!(found.answer, Answer::Yes, "{found:#?}");
+    }
+
+    #[test]
+    fn one_task_that_keeps_a_queue_of_reads_is_a_closed_loop_too() {
+        let by = |reader: &str, drift: f64| {
+            let waiting = |second: u32| Waiting {
+                queue: 14.0 + drift * f64::from(second % 5),
+                tasks: 0.0,
+            };
+            let mut recording = device(283.0, waiting);
+            for moment in &mut recording.moments {
+                moment.io_pressure_some = Some(0.05);
+                moment.processes = vec![DoerMoment {
+                    name: reader.to_owned(),
+                    read_bytes: moment.disks[0].read_bytes,
+                    ..DoerMoment::default()
+                }];
+            }
+            diagnose(&recording, |_| None).answer
+        };
+        assert_eq!(by("712 fio", 0.0), Answer::Yes);
+        assert_ne!(by("712 fio", 0.4), Answer::Yes, "a pace of its own");
+        assert_ne!(by("77 [md0_resync]", 0.0), Answer::Yes, "nobody waits");
     }
 
     #[test]

@@ -361,10 +361,9 @@ impl<'a> Facts<'a> {
         let found = closed_loop::find(self.recording, &disk.name)?;
         let (shortage, held) = held_or_not(found.held);
         let line = format!(
-            "{}: {:.0} tasks wait for its {:.1} operations in flight all the time, and each takes {} ms: it \
-             gives {}{held}, and they send the next one as soon as they may",
+            "{}: always {:.1} operations in flight, neither more nor fewer, and each takes {} ms: it gives \
+             {}{held}, and what waits for one sends the next as soon as it may",
             disk.name,
-            found.tasks,
             found.queue,
             three(found.wait_ms),
             per_second(found.operations)

@@ -18,11 +18,6 @@ impl Series {
         self.0.is_empty()
     }
 
-    /// How many values there are.
-    pub(crate) fn samples(&self) -> usize {
-        self.0.len()
-    }
-
     /// Length of all of them.
     pub(crate) fn seconds(&self) -> f64 {
         self.0.iter().map(|(_, seconds)| seconds).sum()

@@ -138,6 +138,16 @@ fn asked_of_bricks(asked: &GlusterUse, ops: u64) -> Result<(f64, String), Unknow
     Ok(((requests as f64 / ops as f64).min(1.0), text))
 }
 
+/// Whether a file is made durable before the operation returns, where contents that are
+/// written may be flushed as told.
+pub(crate) fn is_flushed(kind: OpKind, told: bool) -> bool {
+    match kind {
+        OpKind::Fsync | OpKind::SwiftPut => true,
+        OpKind::Create | OpKind::Append | OpKind::Overwrite | OpKind::TruncateOverwrite => told,
+        _ => false,
+    }
+}
+
 /// V78: was anything durable when the operation returned?
 pub(super) fn durable(facts: &Facts<'_>) -> Option<Outcome> {
     const RULE: &Rule = check::V78;
@@ -146,18 +156,20 @@ pub(super) fn durable(facts: &Facts<'_>) -> Option<Outcome> {
     if meta.only_looks() || trial.artificial().is_some() || trial.kind == TargetKind::Memory {
         return None;
     }
-    let flushed = |kind: OpKind| {
-        kind == OpKind::Fsync
-            || meta.fsync && matches!(kind, OpKind::Create | OpKind::Append | OpKind::Overwrite)
-    };
     let changing = meta.ops.iter().filter(|share| !share.kind.looks());
     let left: Vec<&str> = changing
-        .filter(|share| !flushed(share.kind))
+        .filter(|share| !is_flushed(share.kind, meta.fsync))
         .map(|share| share.kind.name())
         .collect();
     if left.is_empty() {
-        let evidence = "every file was flushed before it was closed".to_owned();
-        return Some(Outcome::graded(RULE, 0.0, evidence));
+        let renamed = meta.ops.iter().any(|share| share.kind == OpKind::SwiftPut);
+        let evidence = match renamed {
+            true => {
+                "every file was flushed before it got its name; the name itself is written later"
+            }
+            false => "every file was flushed before it was closed",
+        };
+        return Some(Outcome::graded(RULE, 0.0, evidence.to_owned()));
     }
     let evidence = format!(
         "{} returned as soon as the change was in memory; the file system writes it later",

@@ -138,6 +138,25 @@ fn changes_of_names_are_durable_only_with_a_flush() {
         }
     });
     assert_eq!(flushed.status("V78"), Some(Pass));
+    assert_eq!(files(OpKind::SwiftPut).status("V78"), Some(Pass));
+}
+
+#[test]
+fn flushes_of_the_device_limit_what_is_made_durable() {
+    let flushing = |kind, share: f64| {
+        let of = files(kind).edit_with(move |trial| {
+            for seen in &mut trial.observations {
+                let time_ns = share * seen.duration_ns as f64;
+                let leaves = seen.devices.iter_mut().filter(|device| device.leaf);
+                leaves.for_each(|device| device.flush_time_ns = Some(time_ns as u64));
+            }
+        });
+        of.limiter()
+    };
+    assert_eq!(flushing(OpKind::SwiftPut, 0.9), Limiter::Flush);
+    assert_ne!(flushing(OpKind::SwiftPut, 0.1), Limiter::Flush);
+    // Its flushes are those of somebody else.
+    assert_ne!(flushing(OpKind::Unlink, 0.9), Limiter::Flush);
 }
 
 #[test]

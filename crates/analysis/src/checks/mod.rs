@@ -47,6 +47,7 @@ use crate::unknown::Unknown;
 pub(crate) use cap::{declared as declared_cap, evidence as cap_evidence, is_limited};
 pub(crate) use data_set::{all_in_memory, holes, in_memory};
 pub(crate) use drive::heat_limited;
+pub(crate) use files::is_flushed;
 pub(crate) use generator::{busy_worker, share_of_ceiling};
 pub(crate) use generator_cpu::{cpu_bound, nearly_bound, quota_bound};
 pub(crate) use layers::is_compressible;

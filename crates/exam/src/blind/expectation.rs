@@ -43,6 +43,22 @@ impl Said {
         }
         kept + text
     }
+
+    /// What is found at a place, in the order of the answer.
+    pub(super) fn at(&self, place: &str) -> Vec<Value> {
+        match place {
+            TEXT => vec![Value::from(self.text.as_str())],
+            STATUS => self.status.map(Value::from).into_iter().collect(),
+            pointer => {
+                let segments: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
+                let mut found = Vec::new();
+                if let Some(json) = &self.json {
+                    collect(json, &segments, &mut found);
+                }
+                found
+            }
+        }
+    }
 }
 
 /// Conditions that all hold for an answer. Each is named by the place that it looks
@@ -95,21 +111,14 @@ impl Expectation {
 
     /// Whether all conditions hold.
     pub(super) fn holds(&self, said: &Said) -> bool {
-        self.0.iter().all(|(place, wanted)| {
-            let found = match place.as_str() {
-                TEXT => vec![Value::from(said.text.as_str())],
-                STATUS => said.status.map(Value::from).into_iter().collect(),
-                pointer => {
-                    let segments: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
-                    let mut found = Vec::new();
-                    if let Some(json) = &said.json {
-                        collect(json, &segments, &mut found);
-                    }
-                    found
-                }
-            };
-            is_met(wanted, &found)
-        })
+        let mut conditions = self.0.iter();
+        conditions.all(|(place, wanted)| is_met(wanted, &said.at(place)))
+    }
+
+    /// The JSON pointers that it looks at.
+    pub(super) fn pointers(&self) -> impl Iterator<Item = &str> {
+        let places = self.0.keys().map(String::as_str);
+        places.filter(|place| place.starts_with('/'))
     }
 }
 

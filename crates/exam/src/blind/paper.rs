@@ -1,18 +1,22 @@
 //! What a sitting of a batch gave.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use fathom_stats::proportion::interval_of_share;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::batch::BlindCase;
-use super::expectation::Said;
+use super::expectation::{Expectation, Said};
 use crate::diagnosis::Disturbance;
 
 /// Schema of [`BlindPaper`].
 const SCHEMA: &str = "fathom.lab.blind/1";
 /// Bytes of an answer that a result keeps.
 const MOST_KEPT: usize = 4096;
+/// Characters that it keeps of a place at which a case looks.
+const MOST_OF_A_PLACE: usize = 200;
 
 /// How a case was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +103,19 @@ pub struct BlindPaper {
     pub results: Vec<BlindResult>,
 }
 
+/// What the answer says at the places that the case looks at, a line each.
+fn looked_at(case: &BlindCase, said: &Said) -> String {
+    let never = case.never.iter().map(|never| &never.answer);
+    let all = case.right.iter().chain(&case.partly).chain(never);
+    let places: BTreeSet<&str> = all.flat_map(Expectation::pointers).collect();
+    let line = |place: &str| {
+        let found: Vec<String> = said.at(place).iter().map(Value::to_string).collect();
+        let found: String = found.join(", ").chars().take(MOST_OF_A_PLACE).collect();
+        format!("{place}: {found}\n")
+    };
+    places.into_iter().map(line).collect()
+}
+
 /// Why a file does not hold the result of a sitting.
 #[derive(Debug, thiserror::Error)]
 pub enum PaperError {
@@ -112,7 +129,7 @@ pub enum PaperError {
 
 impl BlindResult {
     pub(super) fn new(case: &BlindCase, said: &Said) -> BlindResult {
-        let mut kept = said.judgement_first();
+        let mut kept = looked_at(case, said) + &said.judgement_first();
         if let Some((end, _)) = kept.char_indices().find(|(at, _)| *at >= MOST_KEPT) {
             kept.truncate(end);
             kept.push('…');
