@@ -22,7 +22,7 @@ use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::answers_alike;
 use crate::ceiling::Ceiling;
-use crate::closed_loop;
+use crate::closed_loop::{self, ClosedLoop};
 use crate::cpu_queue;
 use crate::full_path;
 use crate::held_back;
@@ -44,6 +44,7 @@ struct Facts<'a> {
     disk: Option<&'a DiskLoad>,
     plateau: Option<Plateau>,
     overload: Option<Overload>,
+    closed_loop: Option<ClosedLoop>,
     /// That the device answers as fast at higher rates, in words.
     alike: Option<String>,
     ceiling: Option<CeilingUse>,
@@ -144,6 +145,7 @@ impl<'a> Facts<'a> {
             plateau: samples.and_then(plateau::find),
             overload: both
                 .and_then(|(disk, samples)| overload::find(recording, &disk.name, samples)),
+            closed_loop: disk.and_then(|disk| closed_loop::find(recording, &disk.name)),
             alike: both.and_then(|(disk, samples)| answers_alike::line(&disk.name, samples)),
             slower_than_test: ceiling
                 .and_then(|c| Some(disk?.wait_ms? / c.wait_ms.filter(|ms| *ms > 0.0)?)),
@@ -267,8 +269,9 @@ impl<'a> Facts<'a> {
         if let Some(stalled) = plateau.and_then(|plateau| self.stalled_at(plateau)) {
             return stalled >= HALF;
         }
-        // Where it is overloaded, that is part of the proof.
+        // Where it is overloaded or in a closed loop, that is part of the proof.
         self.overload.is_some()
+            || self.closed_loop.is_some()
             || self.waited.is_some_and(|(share, _)| share >= IO_WAIT)
             || load::series(self.recording, |m| m.blocked).share_from(1.0) >= LASTING
     }
@@ -312,7 +315,9 @@ impl<'a> Facts<'a> {
             shortage = Some(found);
             evidence.extend(lines);
         }
-        evidence.extend(self.waited_line());
+        // One task that keeps a queue is not counted among those that are stalled.
+        let counted = self.closed_loop.is_none() || self.waits() == Some(true);
+        evidence.extend(self.waited_line().filter(|_| counted));
         shortage.map(|shortage| (shortage, evidence))
     }
 
@@ -358,7 +363,7 @@ impl<'a> Facts<'a> {
 
     /// A fixed number of workers waits for it all the time.
     fn in_a_closed_loop(&self, disk: &DiskLoad) -> Option<(Shortage, Vec<String>)> {
-        let found = closed_loop::find(self.recording, &disk.name)?;
+        let found = self.closed_loop?;
         let (shortage, held) = held_or_not(found.held);
         let line = format!(
             "{}: always {:.1} operations in flight, neither more nor fewer, and each takes {} ms: it gives \

@@ -1,7 +1,7 @@
 //! A device that stands still again and again: each time shorter than a hang, together
 //! a good part of the time. Averages over the recording look fine.
 
-use fathom_rules::diagnosis::standstills::{LEAST_TIMES, THRESHOLD};
+use fathom_rules::diagnosis::standstills::{LEAST_TIMES, SHORTEST_S, THRESHOLD, USUAL_GAPS};
 
 use crate::hung_device::is_stuck;
 use crate::load::{self, seconds};
@@ -18,11 +18,12 @@ pub(crate) fn line(recording: &Recording) -> Option<String> {
     let is_lasting = share >= THRESHOLD && f64::from(most.times) >= LEAST_TIMES;
     is_lasting.then(|| {
         format!(
-            "{}: stood still {} times, {:.0} % of the time: requests in flight, and none completed in a \
-             whole second",
+            "{}: stood still {} times, {:.0} % of the time: requests in flight, and none completed for \
+             {:.1} s each time",
             most.name,
             most.times,
-            100.0 * share
+            100.0 * share,
+            most.seconds / f64::from(most.times)
         )
     })
 }
@@ -34,6 +35,33 @@ struct Standstills<'a> {
 }
 
 fn of_device<'a>(recording: &Recording, name: &'a str) -> Option<Standstills<'a>> {
+    looked_for(recording, name).or_else(|| in_samples(recording, name))
+}
+
+/// By the pauses that were looked for between samples.
+fn looked_for<'a>(recording: &Recording, name: &'a str) -> Option<Standstills<'a>> {
+    let samples = recording.moments.iter().filter_map(|moment| {
+        let disk = moment.disks.iter().find(|disk| disk.name == name)?;
+        Some((disk, seconds(moment)))
+    });
+    let (mut pauses, mut in_use_s, mut completions) = (Vec::new(), 0.0, 0.0);
+    for (disk, seconds) in samples {
+        pauses.extend(disk.pauses_s.iter().flatten().copied());
+        in_use_s += disk.util? * seconds;
+        completions += disk.completions() * seconds;
+    }
+    let usual_s = (in_use_s - pauses.iter().sum::<f64>()).max(0.0) / completions;
+    let least_s = SHORTEST_S.max(USUAL_GAPS * usual_s);
+    pauses.retain(|pause_s| *pause_s >= least_s);
+    (!pauses.is_empty()).then(|| Standstills {
+        name,
+        times: u32::try_from(pauses.len()).unwrap_or(u32::MAX),
+        seconds: pauses.iter().sum(),
+    })
+}
+
+/// By samples in which nothing was completed.
+fn in_samples<'a>(recording: &Recording, name: &'a str) -> Option<Standstills<'a>> {
     let mut found = Standstills {
         name,
         times: 0,
@@ -84,6 +112,30 @@ mod tests {
             line.starts_with("sda: stood still 5 times, 25 % of the time"),
             "{line}"
         );
+    }
+
+    /// Twenty seconds of a device that is always in use, with a pause in each second.
+    fn paused(pause_s: f64, reads: f64) -> Recording {
+        let mut recording = recording(&[false; 20]);
+        for moment in &mut recording.moments {
+            moment.disks[0].pauses_s = Some(vec![pause_s]);
+            moment.disks[0].reads = reads;
+        }
+        recording
+    }
+
+    #[test]
+    fn pauses_between_samples_count_where_they_were_looked_for() {
+        let line = super::line(&paused(0.4, 500.0)).unwrap();
+        let expected = "sda: stood still 20 times, 40 % of the time";
+        assert!(line.starts_with(expected), "{line}");
+        assert!(line.ends_with("for 0.4 s each time"), "{line}");
+    }
+
+    #[test]
+    fn large_requests_of_a_slow_device_are_no_pauses() {
+        assert_eq!(super::line(&paused(0.4, 2.0)), None);
+        assert_eq!(super::line(&paused(0.25, 500.0)), None, "short");
     }
 
     #[test]

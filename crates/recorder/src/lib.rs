@@ -24,6 +24,7 @@ pub mod kind;
 mod live;
 mod moments;
 mod pace;
+mod pause_watch;
 mod readings;
 mod recording_file;
 mod rotation;

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use fathom_diagnose::recording::Recording;
-use fathom_observe::Sysroot;
+use fathom_observe::{Sysroot, monotonic_ns};
 
 use crate::frame::Instant;
 use crate::kind::Kind;
 use crate::moments::{Moments, recorded_host};
 use crate::pace::Pace;
+use crate::pause_watch::{LOOK_NS, PauseWatch};
 use crate::sampler::Sampler;
 
 /// A reading each second.
@@ -32,16 +33,32 @@ pub fn watch_host<E>(
         source: "this host, live".to_owned(),
         ..Recording::default()
     };
-    let mut pace = Pace::new(EVERY_NS, Some(for_ns));
+    let mut pauses = PauseWatch::new(&Sysroot::host());
+    let mut pace = Pace::new(LOOK_NS, Some(for_ns));
+    let mut next_ns = 0;
     let mut is_first = true;
     while pace.wait(&stopped) {
+        pauses.look(monotonic_ns);
+        let now_ns = monotonic_ns();
+        if now_ns < next_ns {
+            continue;
+        }
+        // From tick to tick: one that is late doesn't move those after it.
+        next_ns = match now_ns < next_ns.saturating_add(EVERY_NS) {
+            true => next_ns.saturating_add(EVERY_NS),
+            false => now_ns.saturating_add(EVERY_NS - LOOK_NS / 2),
+        };
         let frame = sampler.sample(Instant::now());
         if is_first {
             let names = frame.of(Kind::Disk).map(|row| &*row.name);
             accepts(names.collect())?;
             is_first = false;
         }
-        recording.moments.extend(moments.advance(&frame));
+        let mut moment = moments.advance(&frame);
+        for disk in moment.iter_mut().flat_map(|moment| &mut moment.disks) {
+            disk.pauses_s = Some(pauses.take(&disk.name));
+        }
+        recording.moments.extend(moment);
         tell(Duration::from_nanos(
             recording.moments.len() as u64 * EVERY_NS,
         ));

@@ -205,6 +205,7 @@ fn of_disk(change: &Change) -> DiskMoment {
             .and_then(|_| wait(disk::DISCARD_MS, disk::DISCARDS)),
         queue: Some(rate(disk::QUEUE_MS) / ms_per_second),
         outstanding: change.value(disk::IN_FLIGHT).map(|number| number as f64),
+        pauses_s: None,
         util: Some((rate(disk::BUSY_MS) / ms_per_second).min(1.0)),
     }
 }
