@@ -48,7 +48,10 @@ fn work() -> ExitCode {
     if let Some(page) = has_own_name.then(|| help::asked_for(&arguments)).flatten() {
         return shown(&page);
     }
-    if let Some(problem) = has_own_name.then(|| help::unknown_word(&arguments)).flatten() {
+    if let Some(problem) = has_own_name
+        .then(|| help::unknown_word(&arguments))
+        .flatten()
+    {
         let error = exit::CommandError::Usage(problem).into();
         exit::tell(&error);
         return exit::of_error(&error).into();

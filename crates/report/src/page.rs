@@ -152,7 +152,8 @@ mod tests {
 
     #[test]
     fn paragraphs_are_wrapped_and_links_become_what_to_type() {
-        let text = shown("# Hosts\n\nOne **binary** for [many hosts](fleet.md),\nsee [there](x.md).\n");
+        let text =
+            shown("# Hosts\n\nOne **binary** for [many hosts](fleet.md),\nsee [there](x.md).\n");
         assert_eq!(
             text,
             "HOSTS\n\nOne binary for many hosts (`fathom help\nfleet`), see there.\n"
@@ -161,7 +162,9 @@ mod tests {
 
     #[test]
     fn code_stands_as_it_is_and_lists_hang() {
-        let text = shown("- one [1](x)\n  and more of the same item, which is long\n- `a*b`\n\n```console\n$ fathom io  [x](y)\n```\n");
+        let text = shown(
+            "- one [1](x)\n  and more of the same item, which is long\n- `a*b`\n\n```console\n$ fathom io  [x](y)\n```\n",
+        );
         assert_eq!(
             text,
             "- one 1 and more of the same item,\n  which is long\n- `a*b`\n\n    $ fathom io  [x](y)\n"
@@ -170,12 +173,17 @@ mod tests {
 
     #[test]
     fn tables_are_aligned_and_pictures_named() {
-        let text = shown("| a | what |\n|---|---|\n| `x\\|y` | two |\n\n![a chart](p.svg)\n\n<!-- no -->\n");
+        let text = shown(
+            "| a | what |\n|---|---|\n| `x\\|y` | two |\n\n![a chart](p.svg)\n\n<!-- no -->\n",
+        );
         assert_eq!(text, "A      WHAT\n`x|y`  two\n\n(picture: a chart)\n");
     }
 
     #[test]
     fn what_is_not_closed_stays() {
-        assert_eq!(shown("a [b and `c and ** d ![e](f\n"), "a [b and `c and  d ![e](f\n");
+        assert_eq!(
+            shown("a [b and `c and ** d ![e](f\n"),
+            "a [b and `c and  d ![e](f\n"
+        );
     }
 }

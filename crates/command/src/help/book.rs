@@ -90,7 +90,9 @@ const OF_COMMANDS: [(&str, &[&str]); 10] = [
     ("first-number", &["quick", "report", "runs"]),
     (
         "measuring",
-        &["io", "ping", "run", "plan", "curve", "ab", "compare", "disks", "snia"],
+        &[
+            "io", "ping", "run", "plan", "curve", "ab", "compare", "disks", "snia",
+        ],
     ),
     ("diagnosis", &["diagnose", "watch", "record", "use"]),
     ("objects", &["s3"]),
@@ -204,7 +206,9 @@ mod tests {
         let all = crate::cli::Cli::command();
         for (topic, commands) in OF_COMMANDS {
             assert!(words().any(|word| word == topic), "{topic}");
-            let unknown = commands.iter().find(|name| all.find_subcommand(name).is_none());
+            let unknown = commands
+                .iter()
+                .find(|name| all.find_subcommand(name).is_none());
             assert_eq!(unknown, None);
         }
     }
@@ -214,7 +218,7 @@ mod tests {
         for topic in topics() {
             let text = page(topic.word).unwrap_or_default();
             assert!(text.lines().count() > 10, "{}", topic.word);
-            assert!(!text.contains("](") , "{}:\n{text}", topic.word);
+            assert!(!text.contains("]("), "{}:\n{text}", topic.word);
             assert!(topic.title() != topic.word, "{}", topic.word);
         }
     }

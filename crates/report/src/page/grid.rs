@@ -74,7 +74,11 @@ mod tests {
         let rows = [cells(&["word", "some more words than fit into it", "x"])];
         assert_eq!(
             lines(&rows, 22),
-            [["word  some more      x", "      words than", "      fit into it"]]
+            [[
+                "word  some more      x",
+                "      words than",
+                "      fit into it"
+            ]]
         );
     }
 }
