@@ -167,7 +167,7 @@ mod tests {
         );
         assert_eq!(
             text,
-            "- one 1 and more of the same item,\n  which is long\n- `a*b`\n\n    $ fathom io  [x](y)\n"
+            "- one 1 and more of the same item, which\n  is long\n- `a*b`\n\n    $ fathom io  [x](y)\n"
         );
     }
 
@@ -183,7 +183,7 @@ mod tests {
     fn what_is_not_closed_stays() {
         assert_eq!(
             shown("a [b and `c and ** d ![e](f\n"),
-            "a [b and `c and  d ![e](f\n"
+            "a [b and `c and d ![e](f\n"
         );
     }
 }
