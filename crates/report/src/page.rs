@@ -27,7 +27,8 @@ impl Page<'_> {
         let mut after_item = false;
         for block in blocks(markdown) {
             let is_item = matches!(block, Block::Item(..));
-            if !out.is_empty() && !(is_item && after_item) {
+            let goes_on = is_item && after_item;
+            if !out.is_empty() && !goes_on {
                 out.push('\n');
             }
             after_item = is_item;
