@@ -15,6 +15,7 @@ const STYLES: Styles = Styles::styled()
 const AFTER_HELP: &str = "\
 Examples:
   fathom quick             How fast is the disk under this directory?
+  fathom help topics       Pages to read: how to measure, what figures mean
   fathom help exit-status  What the exit statuses mean
   fathom help environment  Variables that fathom reads
   fathom COMMAND -h        One screen; --help teaches, --help-all has every flag";

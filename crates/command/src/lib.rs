@@ -48,6 +48,14 @@ fn work() -> ExitCode {
     if let Some(page) = has_own_name.then(|| help::asked_for(&arguments)).flatten() {
         return shown(&page);
     }
+    if let Some(problem) = has_own_name
+        .then(|| help::unknown_word(&arguments))
+        .flatten()
+    {
+        let error = exit::CommandError::Usage(problem).into();
+        exit::tell(&error);
+        return exit::of_error(&error).into();
+    }
     let command = match command(arguments.iter().cloned()) {
         Ok(command) => command,
         Err(error) => match page_of(&error, &arguments).filter(|_| has_own_name) {

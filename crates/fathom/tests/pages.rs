@@ -81,9 +81,11 @@ fn the_index_lists_every_page() {
         .collect();
     let mut pages = Vec::new();
     files_below(&docs, &mut pages);
+    let of_the_book = ["docs/README.md", "docs/SUMMARY.md", "docs/book.toml"];
     let missing: Vec<String> = pages
         .iter()
-        .filter(|path| !path.ends_with("docs/README.md") && !listed.contains(*path))
+        .filter(|path| !of_the_book.iter().any(|part| path.ends_with(part)))
+        .filter(|path| !listed.contains(*path) && !is_picture(path))
         .map(|path| path.display().to_string())
         .collect();
     assert!(pages.len() > 60, "the pages were not found");
@@ -92,6 +94,78 @@ fn the_index_lists_every_page() {
         "docs/README.md does not list\n{}",
         missing.join("\n")
     );
+}
+
+fn is_picture(path: &Path) -> bool {
+    path.parent().is_some_and(|p| p.ends_with("docs/pictures"))
+}
+
+/// The files that the links of a page lead to.
+fn targets(page: &Path) -> BTreeSet<PathBuf> {
+    let folder = page.parent().unwrap();
+    let text = fs::read_to_string(page).unwrap();
+    links(&text)
+        .filter_map(|target| folder.join(target).canonicalize().ok())
+        .collect()
+}
+
+#[test]
+fn the_book_has_every_page_once() {
+    let summary = root().join("docs/SUMMARY.md");
+    let listed = targets(&summary);
+    let text = fs::read_to_string(&summary).unwrap();
+    assert_eq!(links(&text).count(), listed.len(), "a page is listed twice");
+    let mut pages = Vec::new();
+    files_below(&root().join("docs"), &mut pages);
+    pages.extend(["SECURITY.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root().join(name)));
+    let is_missing = |path: &&PathBuf| {
+        path.extension().is_some_and(|e| e == "md") && **path != summary && !listed.contains(*path)
+    };
+    let missing: Vec<&PathBuf> = pages.iter().filter(is_missing).collect();
+    assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
+}
+
+#[test]
+fn every_picture_is_shown_and_small() {
+    const LARGEST: u64 = 150 << 10;
+    let shown: BTreeSet<PathBuf> = files()
+        .iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "md") && is_page(path))
+        .flat_map(|path| targets(path))
+        .collect();
+    let mut pictures = Vec::new();
+    files_below(&root().join("docs/pictures"), &mut pictures);
+    assert!(pictures.len() > 10, "the pictures were not found");
+    for picture in pictures {
+        assert!(shown.contains(&picture), "no page shows {picture:?}");
+        let size = fs::metadata(&picture).unwrap().len();
+        assert!(size <= LARGEST, "{picture:?} has {size} bytes");
+    }
+}
+
+/// Names of functions of three words and more, as a page has them in backticks.
+fn functions(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2).filter(|word| {
+        let is_name = |c: char| c.is_ascii_lowercase() || c == '_';
+        word.chars().all(is_name) && word.matches('_').count() >= 2
+    })
+}
+
+#[test]
+fn the_tests_that_the_threat_model_names_exist() {
+    let page = fs::read_to_string(root().join("docs/evidence/threat-model.md")).unwrap();
+    let named: BTreeSet<&str> = functions(&page).collect();
+    assert!(named.len() > 30, "the names were not found: {named:?}");
+    let mut sources = Vec::new();
+    files_below(&root().join("crates"), &mut sources);
+    let mut missing = named;
+    for path in sources {
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
+        missing.retain(|name| !text.contains(&format!("fn {name}(")));
+    }
+    assert!(missing.is_empty(), "no test is called {missing:?}");
 }
 
 /// What a text names below `docs/`: letters, digits and the marks of paths.

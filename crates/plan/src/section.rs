@@ -288,8 +288,8 @@ fn keys_in_words<S: Section>() -> String {
     match all.len() > KEYS_LISTED {
         false => format!("a {} has the keys {first}", S::TITLE),
         true => format!(
-            "a {} has {} keys, among them {first}; docs/reference/plan.md lists them all, as does \
-             `fathom plan schema`",
+            "a {} has {} keys, among them {first}; `fathom plan schema` \
+             lists them all",
             S::TITLE,
             all.len()
         ),

@@ -22,6 +22,7 @@ pub mod metrics;
 pub mod network;
 pub mod node_size;
 pub mod opinion;
+pub mod page;
 pub mod rules;
 pub mod schedule;
 pub mod table;

@@ -91,6 +91,13 @@ fn candidates(all: &Command, before: &[String], last: &str) -> Vec<String> {
             path.push(sub.get_name());
         }
     }
+    if before.len() == 1 && before[0] == "help" {
+        let commands = all.get_subcommands().filter(|sub| !sub.is_hide_set());
+        let commands = commands.map(|sub| sub.get_name().to_owned());
+        let topics = crate::help::topics_of_the_book().chain(["topics"]);
+        let found = commands.chain(topics.map(str::to_owned));
+        return found.filter(|word| word.starts_with(last)).collect();
+    }
     let flag = before.last().and_then(|word| word.strip_prefix("--"));
     let with_value = |arg: &&Arg| {
         let takes = arg.get_action().takes_values() && !arg.is_require_equals_set();

@@ -81,7 +81,7 @@ const MORE_HELP: &str = "
 More: fathom --help                 describes every command
       fathom COMMAND -h             one screen; --help explains
       fathom COMMAND --help-all     every flag
-      fathom help exit-status       also: environment
+      fathom help TOPIC             pages to read: `fathom help topics`
 ";
 
 /// The page; `full` describes the commands of every group.
@@ -116,6 +116,11 @@ pub(super) fn page(all: &Command, full: bool) -> String {
     }
     if full {
         text += MORE_EXAMPLES;
+    }
+    if full {
+        let topics: Vec<&str> = super::book::words().collect();
+        text.push('\n');
+        named(&mut text, "Topics", &topics, width());
     }
     text += MORE_HELP;
     text

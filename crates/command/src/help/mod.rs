@@ -1,6 +1,7 @@
 //! Help in three lengths: `-h` fits one screen, `--help` teaches, `--help-all`
 //! has every flag. All of it comes from the doc comments of the commands.
 
+mod book;
 mod flags;
 mod groups;
 mod long;
@@ -13,6 +14,7 @@ use clap::{Command, CommandFactory};
 
 use crate::cli::Cli;
 
+pub(crate) use book::words as topics_of_the_book;
 pub(crate) use flags::{default_of, of as options_of, pairs_with_value};
 
 /// The flag that asks for every flag.
@@ -51,6 +53,17 @@ pub(crate) fn asked_for(arguments: &[OsString]) -> Option<String> {
     let foreign = words.iter().take(2).any(|word| *word == "fio");
     let path: Vec<&str> = commands(&words).collect();
     (asked && !foreign).then(|| page(&path, Length::Everything, false))?
+}
+
+/// What is wrong with `fathom help WORD` where the word names nothing.
+pub(crate) fn unknown_word(arguments: &[OsString]) -> Option<String> {
+    let words = words(arguments);
+    let (_, rest) = words.split_first().filter(|(first, _)| **first == "help")?;
+    let word = rest.iter().find(|word| !word.starts_with('-'))?;
+    let mut all = Cli::command();
+    all.build();
+    let commands: Vec<&str> = all.get_subcommands().map(Command::get_name).collect();
+    (!commands.contains(word)).then(|| book::unknown(word, &commands))
 }
 
 /// The page in place of the one that the parser made for the same arguments.

@@ -231,8 +231,12 @@ fn examples(command: &Command, width: usize) -> String {
 fn footer(command: &Command) -> String {
     let name = command.get_bin_name().unwrap_or("fathom");
     let all = flags::of(command).count();
-    match all > 12 {
-        true => format!("\nMore: {name} --help explains, --help-all has all {all} options\n"),
-        false => format!("\nMore: {name} --help\n"),
+    let more = match all > 12 {
+        true => format!("\nMore: {name} --help explains, --help-all has all {all} options"),
+        false => format!("\nMore: {name} --help"),
+    };
+    match super::book::of_command(command.get_name()) {
+        Some(topic) => format!("{more}\n      fathom help {topic} has a page to read\n"),
+        None => more + "\n",
     }
 }

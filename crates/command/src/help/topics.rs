@@ -1,4 +1,5 @@
-//! Topics of `fathom help`: exit statuses and environment variables, each in one table.
+//! Topics of `fathom help`: exit statuses and environment variables, each in one table;
+//! the pages of the book.
 
 use std::fmt::Write;
 
@@ -79,7 +80,8 @@ pub(super) fn page(topic: &str) -> Option<String> {
     let (title, rows): (&str, &[Row]) = match topic {
         "exit-status" | "exit-statuses" | "exit" | "status" => ("Exit statuses", &STATUSES),
         "environment" | "env" | "variables" => ("Environment variables", &ENVIRONMENT),
-        _ => return None,
+        "topics" | "topic" => return Some(super::book::list()),
+        page => return super::book::page(page),
     };
     let longest = rows.iter().map(|(word, _)| word.len()).max().unwrap_or(0);
     let mut text = format!("{title}:\n");

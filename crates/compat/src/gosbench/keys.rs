@@ -55,7 +55,7 @@ pub(super) const KEYS: &[KeyRow] = &[
     dead(
         Top,
         "grafana_config",
-        "GOSBench reads it and never uses it; see `--metrics` and docs/guide/metrics.md",
+        "GOSBench reads it and never uses it; see `--metrics` and `fathom help metrics`",
     ),
     dead(
         Top,

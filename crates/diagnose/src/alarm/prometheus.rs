@@ -11,7 +11,7 @@ use fathom_rules::alarm::TABLE;
 pub fn prometheus_rules() -> String {
     let mut out = format!(
         "# Written by `fathom alarms --format prometheus` from version {} of its table.\n\
-         # The thresholds and their sources: docs/reference/alarms.md.\n",
+         # The thresholds and their sources: `fathom explain ID`.\n",
         TABLE.version
     );
     let of = |rule: &&Rule| rule.prometheus.map(|p| p.exporter);

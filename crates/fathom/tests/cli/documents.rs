@@ -25,29 +25,41 @@ fn console_lines(text: &str) -> Vec<String> {
     commands
 }
 
-#[test]
-fn every_console_line_of_the_documents_runs() {
-    let documents = [
-        "README.md",
-        "docs/reference/plan.md",
-        "docs/reference/checks.md",
-        "docs/guide/lab.md",
-        "docs/evidence/accuracy.md",
-        "docs/guide/fleet.md",
-        "docs/guide/objects.md",
-        "docs/guide/gosbench.md",
-        "docs/guide/metadata.md",
-        "docs/guide/diagnosis.md",
-        "docs/guide/measuring.md",
-        "docs/guide/three-tasks.md",
-        "docs/guide/fio.md",
-        "CONTRIBUTING.md",
-    ];
+/// The pages that show commands: those of the top and of docs.
+fn documents() -> Vec<PathBuf> {
+    let mut folders = vec![root().join("docs")];
+    let mut found = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.extension() {
+                _ if path.is_dir() => folders.push(path),
+                Some(extension) if extension == "md" => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Runs the commands of the pages below `docs` that lie in these folders; those of all
+/// others where none are named. At least `least` of them must be there.
+fn run_commands(folders: &[&str], least: usize) {
+    let documents = documents();
+    assert!(documents.len() > 50, "{documents:?}");
+    let is_asked_for = |page: &PathBuf| {
+        let folder = page.parent().and_then(Path::file_name);
+        let folder = folder.and_then(|name| name.to_str()).unwrap_or_default();
+        match folders {
+            [] => !FOLDERS.contains(&folder),
+            folders => folders.contains(&folder),
+        }
+    };
     let mut ran = 0;
-    for document in documents {
-        let Ok(text) = std::fs::read_to_string(root().join(document)) else {
-            panic!("{document} is missing")
-        };
+    for document in documents.into_iter().filter(is_asked_for) {
+        let text = std::fs::read_to_string(&document).unwrap();
+        let document = document.display();
         let bench = Bench::new();
         // What a document gives as an example lies in the examples.
         let examples = bench.data().join("examples");
@@ -83,5 +95,28 @@ fn every_console_line_of_the_documents_runs() {
             );
         }
     }
-    assert!(ran >= 8, "the documents show commands: {ran}");
+    assert!(ran >= least, "the documents show commands: {ran}");
+}
+
+/// Folders whose pages have a test of their own, so that they run beside one another.
+const FOLDERS: [&str; 5] = ["guide", "start", "how-to", "concepts", "coming-from"];
+
+#[test]
+fn every_command_of_the_guide_runs() {
+    run_commands(&["guide"], 40);
+}
+
+#[test]
+fn every_command_of_the_concepts_runs() {
+    run_commands(&["concepts"], 15);
+}
+
+#[test]
+fn every_command_of_how_tos_and_for_users_of_other_tools_runs() {
+    run_commands(&["start", "how-to", "coming-from"], 25);
+}
+
+#[test]
+fn every_command_of_all_other_pages_runs() {
+    run_commands(&[], 6);
 }

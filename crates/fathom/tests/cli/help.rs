@@ -125,6 +125,43 @@ fn topics_have_a_table_each() {
 }
 
 #[test]
+fn topics_of_the_book_fit_the_terminal_and_point_to_one_another() {
+    let bench = Bench::new();
+    let list = bench.fathom(["help", "topics"]);
+    list.expect_status(0);
+    let topics: Vec<&str> = list
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .collect();
+    assert!(topics.len() > 25, "{}", list.stdout);
+    for topic in topics {
+        let mut command = bench.command(["help", topic]);
+        let page = command.env("COLUMNS", "80").output().unwrap();
+        assert!(page.status.success(), "{topic}");
+        let page = String::from_utf8(page.stdout).unwrap();
+        assert!(!page.contains('\x1b'), "no colour into a pipe: {topic}");
+        // Code stands as it is written.
+        let text = page.lines().filter(|line| !line.starts_with("    "));
+        let wide: Vec<&str> = text.filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "{topic}:\n{}", wide.join("\n"));
+    }
+    let page = bench.fathom(["help", "traps"]).stdout;
+    assert!(page.contains("`fathom help caches`"), "{page}");
+}
+
+#[test]
+fn a_mistyped_topic_is_answered_with_the_nearest_word() {
+    let bench = Bench::new();
+    let near = bench.fathom(["help", "netwrk"]);
+    near.expect_status(2);
+    near.expect_in_stderr("did you mean `fathom help network`?");
+    let far = bench.fathom(["help", "xyzzyplugh"]);
+    far.expect_status(2);
+    far.expect_in_stderr("fathom help topics");
+}
+
+#[test]
 fn other_tools_are_found_below_compat_and_by_their_own_names() {
     let bench = Bench::new();
     let page = bench.fathom(["compat", "--help"]).stdout;

@@ -171,7 +171,7 @@ fn findings(out: &mut String, stack: &Stack, width: usize) {
         indented(out, "", "    ", &format!("Not known: {note}"), width);
     }
     if stack.findings.iter().any(|f| f.gravity == Gravity::Note) {
-        out.push_str("\nRemedies of notes: docs/reference/stack.md, or --json.\n");
+        out.push_str("\nRemedies of notes: `fathom explain ID`, or --json.\n");
     }
 }
 

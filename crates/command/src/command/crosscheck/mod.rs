@@ -44,7 +44,7 @@ Examples:
                                      One workload on a target
   fathom crosscheck db.yaml --fio /opt/fio/bin/fio --json > check.json
   fathom-lab drive 'cloud?iops=2000' --size 256MiB -- fathom crosscheck {} --rw randread
-                                     On a laboratory drive: see docs/guide/lab.md
+                                     On a laboratory drive: fathom help laboratory
 
 Exit status: 0 no reason to fail, 7 the tools differ and fathom is the slower,
 8 they differ and fathom is the faster, 9 not decided (only with
