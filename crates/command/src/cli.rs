@@ -17,6 +17,7 @@ Examples:
   fathom quick             How fast is the disk under this directory?
   fathom help exit-status  What the exit statuses mean
   fathom help environment  Variables that fathom reads
+  fathom --version --json  Version, commit, target and engines of this file
   fathom COMMAND -h        One screen; --help teaches, --help-all has every flag";
 
 /// Measure storage honestly, and learn what limits it.
