@@ -118,7 +118,9 @@ def main():
         with open(path, "rb") as file:
             images.append(layout.image(architecture, file.read(), created, labels))
     index = {"schemaVersion": 2, "mediaType": INDEX, "manifests": images, "annotations": labels}
-    top = layout.put(INDEX, index, annotations={"org.opencontainers.image.ref.name": version})
+    name = f"fathom:{version}"
+    names = {"org.opencontainers.image.ref.name": name, "io.containerd.image.name": f"localhost/{name}"}
+    top = layout.put(INDEX, index, annotations=names)
     layout.write(out, top)
 
 
