@@ -18,6 +18,7 @@ Examples:
   fathom help topics       Pages to read: how to measure, what figures mean
   fathom help exit-status  What the exit statuses mean
   fathom help environment  Variables that fathom reads
+  fathom --version --json  Version, commit, target and engines of this file
   fathom COMMAND -h        One screen; --help teaches, --help-all has every flag";
 
 /// Measure storage honestly, and learn what limits it.

@@ -11,6 +11,7 @@ mod exit;
 mod help;
 mod settings;
 mod typed_command;
+mod version;
 mod whole_seconds;
 
 use std::ffi::{OsStr, OsString};
@@ -45,7 +46,8 @@ fn work() -> ExitCode {
     }
     let arguments = arguments::in_full(std::env::args_os().collect());
     let has_own_name = arguments::command_of_link(&arguments).is_none() && !is_fio(&arguments);
-    if let Some(page) = has_own_name.then(|| help::asked_for(&arguments)).flatten() {
+    let page = || version::asked_for(&arguments).or_else(|| help::asked_for(&arguments));
+    if let Some(page) = has_own_name.then(page).flatten() {
         return shown(&page);
     }
     if let Some(problem) = has_own_name

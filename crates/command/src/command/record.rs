@@ -38,7 +38,7 @@ Examples:
   fathom diagnose db1-20261121-153000.frec
                                      Was the storage the bottleneck?
   fathom record --output /var/lib/fathom/host.frec --rotate-size 64MiB --keep 8
-                                     For good; examples/fathom-record.service
+                                     For good; the package has a service for it
   fathom record list                 What has been recorded
   fathom record show FILE            What is in it
   fathom record export FILE --csv > db1.csv

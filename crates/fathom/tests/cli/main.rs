@@ -61,6 +61,7 @@ mod objects_hostile;
 mod objects_left;
 mod objects_memory;
 mod objects_tls;
+mod packaging;
 mod parity;
 mod parts;
 mod ping;
