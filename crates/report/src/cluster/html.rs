@@ -80,7 +80,7 @@ fn figures(look: &ClusterLook) -> Vec<KeyFigure> {
     };
     let grave = of("critical") + of("warning");
     let mut figures = vec![
-        KeyFigure::measured("Findings", &look.findings.len().to_string()).from_words(match grave {
+        KeyFigure::measured("Findings", &look.findings.len().to_string()).below(match grave {
             0 => "none grave".to_owned(),
             _ => format!("{} critical, {} warnings", of("critical"), of("warning")),
         }),
@@ -92,7 +92,7 @@ fn figures(look: &ClusterLook) -> Vec<KeyFigure> {
             n => format!("{n} slow"),
         };
         let count = look.members.len().to_string();
-        figures.push(KeyFigure::measured(tables::member_word(look).1, &count).from_words(words));
+        figures.push(KeyFigure::measured(tables::member_word(look).1, &count).below(words));
     }
     figures.extend(member_times(look));
     figures.extend(look.operations.first().map(|first| {
@@ -103,7 +103,7 @@ fn figures(look: &ClusterLook) -> Vec<KeyFigure> {
             unit::counted(first.calls, "call"),
             tables::time(first.mean_ns)
         );
-        KeyFigure::measured(name, &share).from_words(calls)
+        KeyFigure::measured(name, &share).below(calls)
     }));
     let fullest = look
         .members
@@ -112,7 +112,7 @@ fn figures(look: &ClusterLook) -> Vec<KeyFigure> {
     let fullest = fullest.max_by(|a, b| a.0.total_cmp(&b.0));
     figures.extend(fullest.map(|(used, member)| {
         KeyFigure::measured("Fullest", &tables::percent(used))
-            .from_words(member.name.clone())
+            .below(member.name.clone())
             .within(used, used, 1.0)
     }));
     let writes: u64 = look.writes.iter().map(|size| size.count).sum();
@@ -120,7 +120,7 @@ fn figures(look: &ClusterLook) -> Vec<KeyFigure> {
     figures.extend(most.filter(|_| writes > 0).map(|size| {
         let share = tables::percent(size.count as f64 / writes as f64);
         KeyFigure::measured("Most writes", &unit::bytes(size.from_bytes).to_string())
-            .from_words(format!("and more: {share} of {}", unit::group(writes)))
+            .below(format!("and more: {share} of {}", unit::group(writes)))
     }));
     figures.truncate(crate::html::key_figures::MOST);
     figures
@@ -142,7 +142,7 @@ fn member_times(look: &ClusterLook) -> Option<KeyFigure> {
     Some(
         KeyFigure::measured("Mean time, median", &unit::latency(middle))
             .within(middle, *fastest, *slowest)
-            .from_words(words),
+            .below(words),
     )
 }
 

@@ -93,7 +93,10 @@ fn answer(diagnosis: &Diagnosis) -> Answer {
                 .with(diagnosis.evidence.clone()),
             AnswerBox::new(LIMITER, Tone::Strong, shortage(diagnosis.limiter)),
         ],
-        next: diagnosis.settle.first().map(|step| sentence_of(step)),
+        next: Some(match diagnosis.settle.first() {
+            Some(step) => sentence_of(step),
+            None => next_step(diagnosis.limiter).to_owned(),
+        }),
     }
 }
 
@@ -113,6 +116,25 @@ fn shortage(shortage: Shortage) -> &'static str {
     }
 }
 
+/// What to do about it, where nothing is left to settle.
+fn next_step(shortage: Shortage) -> &'static str {
+    match shortage {
+        Shortage::Disk => {
+            "Take load off the device (`fathom watch` shows who uses it) or move it to a faster one."
+        }
+        Shortage::HungDevice => "Look at `dmesg` and at the health of the device.",
+        Shortage::VolumeCap => "Raise the limit of the volume, or take load off it.",
+        Shortage::OneByOne => {
+            "Keep more operations in flight, or take a device with a shorter latency."
+        }
+        Shortage::CpuQueue | Shortage::Hypervisor | Shortage::Memory | Shortage::Network => {
+            "Look at what is short with `fathom use`."
+        }
+        Shortage::Lock => "Look at what holds the lock: `fathom watch` names the tasks.",
+        Shortage::Nothing | Shortage::Unknown => "Record while it is slow: `fathom record`.",
+    }
+}
+
 /// The first device, and the CPUs beside it.
 fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
     let mut figures = Vec::new();
@@ -120,7 +142,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
         let (mean, peak) = (disk.operations, disk.operations_peak);
         let mut rate = KeyFigure::measured(&disk.name, &format!("{} IOPS", unit::count(mean)))
             .within(mean, mean, peak)
-            .from_words(format!("mean; at most {}", unit::count(peak)));
+            .below(format!("mean; at most {}", unit::count(peak)));
         rate.hint = "Reads and writes per second".to_owned();
         figures.push(rate);
         figures.extend(disk.wait_ms.map(|ms| {
@@ -129,8 +151,8 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
             match most {
                 Some(most) => figure
                     .within(ms, ms, most)
-                    .from_words(format!("mean; at most {most:.2} ms")),
-                None => figure.from_words("mean"),
+                    .below(format!("mean; at most {most:.2} ms")),
+                None => figure.below("mean"),
             }
         }));
         figures.extend(disk.queue.map(|queue| {
@@ -138,8 +160,8 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
             match disk.queue_peak {
                 Some(most) => figure
                     .within(queue, queue, most)
-                    .from_words(format!("mean; at most {most:.2}")),
-                None => figure.from_words("mean"),
+                    .below(format!("mean; at most {most:.2}")),
+                None => figure.below("mean"),
             }
         }));
     }
@@ -147,7 +169,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
         let percent = format!("{:.0} %", 100.0 * used.peak_share);
         figures.push(
             KeyFigure::measured("Peak over the ceiling", &percent)
-                .from_words(format!("of {} IOPS", unit::count(used.operations))),
+                .below(format!("of {} IOPS", unit::count(used.operations))),
         );
     }
     if let Some(cpu) = &diagnosis.cpu {
@@ -156,13 +178,13 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
         figures.extend(cpu.busy.map(|busy| {
             KeyFigure::measured("CPUs busy", &percent(busy))
                 .within(busy, busy, 1.0)
-                .from_words(cpus.clone().unwrap_or_default())
+                .below(cpus.clone().unwrap_or_default())
         }));
         figures.extend(cpu.iowait.map(|wait| {
-            KeyFigure::measured("CPUs waiting for I/O", &percent(wait)).from_words("proves nothing")
+            KeyFigure::measured("CPUs waiting for I/O", &percent(wait)).below("proves nothing")
         }));
         figures.extend(cpu.runnable_per_cpu.map(|tasks| {
-            KeyFigure::measured("Runnable tasks", &format!("{tasks:.2}")).from_words("for each CPU")
+            KeyFigure::measured("Runnable tasks", &format!("{tasks:.2}")).below("for each CPU")
         }));
     }
     figures.truncate(crate::html::key_figures::MOST);

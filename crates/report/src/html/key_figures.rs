@@ -62,7 +62,7 @@ impl KeyFigure {
     }
 
     /// What is said below the number.
-    pub(crate) fn from_words(mut self, interval: impl Into<String>) -> KeyFigure {
+    pub(crate) fn below(mut self, interval: impl Into<String>) -> KeyFigure {
         self.interval = interval.into();
         self
     }

@@ -124,7 +124,7 @@ fn figures(found: &MachineUse) -> Vec<KeyFigure> {
         .collect();
     let beyond = beyond(found).count();
     let count = KeyFigure::measured("Beyond the threshold", &beyond.to_string());
-    figures.push(count.from_words(match beyond {
+    figures.push(count.below(match beyond {
         0 => "no figure".to_owned(),
         n => format!(
             "of {}",
@@ -158,7 +158,7 @@ fn fullest(found: &MachineUse, kind: &str, title: &str) -> Option<KeyFigure> {
     };
     Some(
         key.within(share, share, most.max(1.0))
-            .from_words(format!("{}: {}{most_words}", resource.name, figure.title)),
+            .below(format!("{}: {}{most_words}", resource.name, figure.title)),
     )
 }
 

@@ -93,7 +93,7 @@ fn matrix_figures(report: &MatrixReport) -> Vec<KeyFigure> {
         figures.extend(slowest.map(|cell| {
             let text = unit::bits(cell.bits_per_second.unwrap_or(0.0));
             let way = format!("{} to {}", name(cell.from), name(cell.to));
-            KeyFigure::measured("Slowest link alone", &text).from_words(way)
+            KeyFigure::measured("Slowest link alone", &text).below(way)
         }));
     }
     for (mode, title, received) in [
@@ -129,7 +129,7 @@ fn matrix_figures(report: &MatrixReport) -> Vec<KeyFigure> {
             || "without load".to_owned(),
             |ns| format!("without load; beside it {}", unit::latency(ns)),
         );
-        KeyFigure::measured("Round trip, median", &unit::latency(idle)).from_words(beside)
+        KeyFigure::measured("Round trip, median", &unit::latency(idle)).below(beside)
     }));
     figures
 }
@@ -140,7 +140,7 @@ fn spread(title: &str, bits: &[f64]) -> Option<KeyFigure> {
     let low = bits.iter().copied().fold(f64::INFINITY, f64::min);
     let high = bits.iter().copied().fold(0.0, f64::max);
     let figure = KeyFigure::measured(title, &unit::bits(middle)).within(middle, low, high);
-    Some(figure.from_words(range(low, high)))
+    Some(figure.below(range(low, high)))
 }
 
 fn matrix_validity(report: &MatrixReport) -> AnswerBox {
@@ -187,7 +187,9 @@ fn matrix_limiter(report: &MatrixReport) -> AnswerBox {
         .find_map(|(id, words)| Some((of_id(id)?, words)));
     match found {
         Some((remark, words)) => {
-            AnswerBox::new(LIMITER, Tone::Warning, words).because(sentence_of(&remark.text))
+            // What to do about it is the next step.
+            let what = remark.text.split(": ").next().unwrap_or(&remark.text);
+            AnswerBox::new(LIMITER, Tone::Warning, words).because(sentence_of(what))
         }
         None => AnswerBox::new(LIMITER, Tone::Strong, "not determined")
             .because("a matrix finds what stands out; fathom net HOST names the limit of one pair"),

@@ -110,7 +110,7 @@ fn pair_figures(report: &PairReport) -> Vec<KeyFigure> {
         let mut figure = match each.len() > 1 {
             true => figure
                 .within(bits, low, high)
-                .from_words(format!("{} in each second", range(low, high))),
+                .below(format!("{} in each second", range(low, high))),
             false => figure,
         };
         figure.row.clone_from(&load.name);
@@ -122,7 +122,7 @@ fn pair_figures(report: &PairReport) -> Vec<KeyFigure> {
         .find(|load| load.forward.is_some() && load.reverse.is_some());
     if let Some((load, bits)) = both.and_then(|load| Some((load, load.bits_per_second()?))) {
         let figure = KeyFigure::measured("Both ways together", &unit::bits(bits));
-        figures.push(figure.from_words(load.name.clone()));
+        figures.push(figure.below(load.name.clone()));
     }
     if let Some(idle) = report.idle.as_ref().map(|idle| &idle.latency) {
         let loaded = report.loads.iter().filter_map(|load| load.loaded.as_ref());
@@ -132,7 +132,7 @@ fn pair_figures(report: &PairReport) -> Vec<KeyFigure> {
             Some(ns) => format!("without load; beside it {}", time(Some(ns))),
             None => "without load".to_owned(),
         };
-        figures.push(figure.from_words(words));
+        figures.push(figure.below(words));
     }
     figures.extend(request_figure(report));
     figures.extend(resent_figure(report));
@@ -150,8 +150,8 @@ fn request_figure(report: &PairReport) -> Option<KeyFigure> {
     let name = format!("Request, {}, p50", load.name);
     let figure = KeyFigure::measured(name, &time(Some(p50)));
     Some(match latency.count() >= LEAST_FOR_P99 {
-        true => figure.from_words(format!("p99 {}", time(latency.quantile(0.99)))),
-        false => figure.from_words("too few for a p99"),
+        true => figure.below(format!("p99 {}", time(latency.quantile(0.99)))),
+        false => figure.below("too few for a p99"),
     })
 }
 
@@ -166,7 +166,7 @@ fn resent_figure(report: &PairReport) -> Option<KeyFigure> {
     });
     let (load, share, segments) = worst.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let figure = KeyFigure::measured("Sent again, at most", &percent(share));
-    Some(figure.from_words(match segments {
+    Some(figure.below(match segments {
         0 => "no segment".to_owned(),
         n => format!("{}, {}", unit::counted(n, "segment"), load.name),
     }))
@@ -174,7 +174,7 @@ fn resent_figure(report: &PairReport) -> Option<KeyFigure> {
 
 fn percent(share: f64) -> String {
     match 100.0 * share {
-        zero if zero == 0.0 => "0 %".to_owned(),
+        0.0 => "0 %".to_owned(),
         small if small < 0.1 => format!("{small:.3} %"),
         other => format!("{other:.1} %"),
     }

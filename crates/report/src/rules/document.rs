@@ -1,6 +1,6 @@
 //! Rules as one JSON document: the rows of the tables, as they are.
 
-use fathom_rules::{Grade, Parameter, Rule, TABLES, TargetKind};
+use fathom_rules::{Axis, Grade, Parameter, Rule, Severity, TABLES, TargetKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -127,8 +127,8 @@ fn row(rule: &Rule) -> RuleRow<'_> {
         id: rule.id,
         name: rule.name,
         title: rule.title,
-        axis: rule.axis.map(|axis| axis.name()),
-        severity: rule.severity.map(|severity| severity.name()),
+        axis: rule.axis.map(Axis::name),
+        severity: rule.severity.map(Severity::name),
         detects: rule.detects,
         method: rule.method,
         unit: rule.unit,
