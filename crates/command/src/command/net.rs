@@ -120,6 +120,13 @@ pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
     let mut hosts = Vec::new();
     let mut unknown = false;
     for host in &net.servers {
+        // An address of IPv6 begins with its bracket.
+        if host.find('[').is_some_and(|at| at > 0) {
+            let problem = format!(
+                "'{host}' is a list, and HOST is one host\nhelp: fathom net --hosts '{host}'"
+            );
+            return Err(CommandError::Usage(problem).into());
+        }
         match resolve(host) {
             Ok(address) => hosts.push((host.clone(), address)),
             Err(error) => {
