@@ -303,3 +303,39 @@ fn a_document_goes_to_its_file() {
     assert_ne!(refused.status, Some(0), "{}", refused.stdout);
     assert_eq!(fs::read_to_string(&other).unwrap(), "mine");
 }
+
+#[test]
+fn tags_are_words_labels_lines_and_a_run_is_removed_once() {
+    let bench = Bench::new();
+    let measured = [
+        "io",
+        "null:",
+        "--rw",
+        "randread",
+        "--number-ios",
+        "1000",
+        "-q",
+    ];
+    bench.fathom(measured).expect_measured();
+    for bad in ["", "a b", "a,b"] {
+        bench
+            .fathom(["runs", "tag", "latest", bad])
+            .expect_status(2)
+            .expect_in_stderr("a tag is one word");
+    }
+    let tagged = bench.fathom(["runs", "tag", "latest", "one", "two", "one"]);
+    assert!(tagged.stdout.ends_with(": one, two\n"), "{}", tagged.stdout);
+    let named = bench.fathom(["runs", "rename", "latest", "new\nname"]);
+    assert_eq!(named.stdout.lines().count(), 1, "{}", named.stdout);
+    let removed = bench.fathom(["runs", "rm", "latest", "latest", "--yes"]);
+    removed.expect_status(0);
+    assert_eq!(
+        removed.stdout.matches("removed").count(),
+        1,
+        "{}",
+        removed.stdout
+    );
+    let elsewhere = ["runs", "rm", "x", "--yes", "--store", "none.db"];
+    bench.fathom(elsewhere).expect_status(2);
+    assert!(!bench.path().join("none.db").exists());
+}

@@ -315,7 +315,6 @@ fn a_killed_matrix_keeps_the_rounds_that_were_over() {
         .unwrap();
     let listed = || json(&run(&["runs", "list", "--json"]).output().unwrap());
     let complete = |listed: &Value| listed[0]["complete_trials"].as_u64().unwrap_or(0);
-    // Round trips without load, the load, and those beside it are kept one by one.
     for _ in 0..600 {
         if complete(&listed()) >= 3 {
             break;
