@@ -91,7 +91,8 @@ pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
     if how {
         sources(&mut out, found, width);
     } else {
-        out.push_str("\nA ! is beyond its threshold. --how says how each figure was read.\n");
+        let how = "A ! is beyond its threshold. --how says how each figure was read.";
+        out.push_str(&format!("\n{}\n", wrap(how, width).join("\n")));
     }
     out
 }
