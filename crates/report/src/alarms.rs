@@ -93,7 +93,8 @@ pub fn text(alarms: &Alarms, width: usize, verbose: bool) -> String {
         let unknown = of(AlarmState::NotMeasurable).filter(|alarm| alarm.instances.is_empty());
         section(&mut out, "Not measurable here:", unknown, width);
     } else {
-        out.push_str("\n--verbose shows all; `fathom alarms explain NAME` says what one means.\n");
+        let how = "--verbose shows all; `fathom alarms explain NAME` says what one means.";
+        lines(&mut out, "\n", "", how, width);
     }
     out
 }

@@ -5,16 +5,18 @@
 //! zoom, sorting and a choice of theme. Templates escape every text; charts
 //! contain only this crate's own words and numbers.
 
+pub(crate) mod answer;
 pub(crate) mod cell;
 mod checks;
 pub mod compared;
 mod comparison;
+pub(crate) mod document_page;
 mod fingerprint;
 pub(crate) mod gallery;
-mod headline;
+pub(crate) mod headline;
 mod host_figures;
 mod hosts;
-mod key_figures;
+pub(crate) mod key_figures;
 mod overview;
 mod rows;
 mod standard;

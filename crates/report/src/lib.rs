@@ -41,6 +41,7 @@ mod files;
 mod fleet;
 mod levels;
 mod limits;
+mod listing;
 pub mod machine;
 mod moment;
 mod names;

@@ -23,5 +23,6 @@ fn the_committed_schemas_are_those_of_the_types() {
     committed("use.schema.json", &crate::machine::schema().unwrap());
     committed("cluster.schema.json", &crate::cluster::schema().unwrap());
     committed("alarms.schema.json", &crate::alarms::schema().unwrap());
+    committed("rules.schema.json", &crate::rules::schema().unwrap());
     committed("watch.schema.json", &crate::watch_line::schema().unwrap());
 }

@@ -120,7 +120,7 @@ pub fn page(record: &RunRecord, shown: NetworkDisplay) -> Option<anyhow::Result<
             Ok(pages::pair_text(pair, fathom_console::columns()))
         }
         (NetworkReport::Pair(pair), NetworkDisplay::Html) => {
-            Ok(in_html(&pages::pair_text(pair, HTML_COLUMNS)))
+            pages::pair_html(pair).map_err(Into::into)
         }
         (NetworkReport::Matrix(matrix), NetworkDisplay::Json) => {
             pages::json(matrix).map_err(Into::into)
@@ -132,19 +132,4 @@ pub fn page(record: &RunRecord, shown: NetworkDisplay) -> Option<anyhow::Result<
             pages::matrix_html(matrix).map_err(Into::into)
         }
     })
-}
-
-/// Columns of text in a page, which can be scrolled.
-const HTML_COLUMNS: usize = 120;
-
-/// Text as a page of its own.
-fn in_html(text: &str) -> String {
-    let text = text
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;");
-    format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>fathom net</title>\
-         <pre>{text}</pre></html>\n"
-    )
 }

@@ -180,9 +180,14 @@ pub(super) fn matrix(record: &RunRecord) -> Option<MatrixReport> {
         });
     }
     let all: Vec<TwoEnded<'_>> = record.trials.iter().filter_map(TwoEnded::of).collect();
-    let first = all
-        .iter()
-        .find(|trial| trial.ends.mode.is_some() && trial.is_load())?;
+    all.iter().find(|trial| trial.ends.mode.is_some())?;
+    // What was planned, where a run ended before its first load.
+    let planned = record.meta.schedule.trials.iter();
+    let planned = planned
+        .filter(|trial| trial.role == TrialRole::Measure)
+        .find_map(|trial| trial.workload.pair());
+    let load = all.iter().find(|trial| trial.is_load());
+    let load = load.map(|load| load.spec).or(planned);
     let hosts = &record.meta.hosts;
     let mut modes: Vec<MatrixMode> = Vec::new();
     for mode in all.iter().filter_map(|trial| trial.ends.mode) {
@@ -196,8 +201,10 @@ pub(super) fn matrix(record: &RunRecord) -> Option<MatrixReport> {
         started_unix_s: record.meta.started_unix_ns / 1_000_000_000,
         hosts: hosts.iter().map(|host| host.name.clone()).collect(),
         facts: numbers.map(|host| host_facts(&record.meta, host)).collect(),
-        seconds: u32::try_from(first.spec.measure_ns / 1_000_000_000).unwrap_or(u32::MAX),
-        streams: first.spec.streams,
+        seconds: load.map_or(0, |load| {
+            u32::try_from(load.measure_ns / 1_000_000_000).unwrap_or(u32::MAX)
+        }),
+        streams: load.map_or(0, |load| load.streams),
         rounds: modes
             .into_iter()
             .map(|mode| round(&all, mode, hosts.len()))
@@ -238,6 +245,7 @@ fn round(all: &[TwoEnded<'_>], mode: MatrixMode, hosts: usize) -> MatrixRound {
         }
         cells.push(cell);
     }
+    cells.extend(without_load(all, mode, &cells));
     // The largest sum that a host had in any round.
     for (_, now) in &sets {
         for (sum, now) in sums.iter_mut().zip(now) {
@@ -251,6 +259,32 @@ fn round(all: &[TwoEnded<'_>], mode: MatrixMode, hosts: usize) -> MatrixRound {
         cells,
         sums,
     }
+}
+
+/// Pairs of which the run knows the round trip without load and no more: it ended there.
+fn without_load(all: &[TwoEnded<'_>], mode: MatrixMode, known: &[MatrixCell]) -> Vec<MatrixCell> {
+    let is_known = |ends: Ends| {
+        let ends = (ends.from as usize, ends.to as usize);
+        known.iter().any(|cell| (cell.from, cell.to) == ends)
+    };
+    let idle = all.iter().filter(|trial| {
+        let ends = trial.ends;
+        !trial.is_load() && ends.beside.is_none() && ends.mode == Some(mode) && !is_known(ends)
+    });
+    let cell = |idle: &TwoEnded<'_>| MatrixCell {
+        from: idle.ends.from as usize,
+        to: idle.ends.to as usize,
+        bits_per_second: None,
+        retransmits: 0,
+        retransmit_share: None,
+        idle_ns: idle
+            .round_trip()
+            .and_then(|trip| trip.latency.quantile(0.5)),
+        loaded_ns: None,
+        error: idle.error(),
+        again_bits: Vec::new(),
+    };
+    idle.map(cell).collect()
 }
 
 /// One look at a pair.

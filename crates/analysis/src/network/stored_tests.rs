@@ -287,6 +287,24 @@ fn a_matrix_is_read_from_the_trials_of_its_pairs() {
 }
 
 #[test]
+fn a_matrix_that_ended_before_its_first_load_keeps_the_round_trip() {
+    let mut record = matrix();
+    let idle = |trial: &fathom_model::TrialRecord| {
+        trial.spec.role != fathom_model::schedule::TrialRole::Measure
+    };
+    record.trials.retain(idle);
+    record.trials.truncate(1);
+    let Some(NetworkReport::Matrix(found)) = judge_network(&record) else {
+        panic!("no matrix");
+    };
+    assert_eq!((found.hosts.len(), found.seconds), (3, 2));
+    let cell = &found.rounds[0].cells[0];
+    assert!(cell.idle_ns.is_some(), "{cell:?}");
+    assert_eq!(cell.bits_per_second, None);
+    assert_eq!(found.outliers.median_bits, None);
+}
+
+#[test]
 fn figures_of_a_matrix_without_trials_are_judged_again() {
     let mut figures = stored::matrix(&matrix()).unwrap();
     super::judge_matrix(&mut figures);

@@ -13,13 +13,10 @@ use fathom_report::alarms as report;
 use fathom_rules::alarm;
 use fathom_screen::{host_name, watch};
 
-use super::explain::describe;
+use super::explain::TEXT_COLUMNS;
 use crate::exit::{CommandError, Exit};
 use crate::present;
 use crate::shown::{DocumentFormat, Shown};
-
-/// Columns of the text.
-const WIDTH: usize = 80;
 
 /// Check a host or recording against alert rules.
 ///
@@ -131,7 +128,7 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
     if firing || !command.quiet {
         let text = match command.shown.is_json() {
             true => report::json(&found)?,
-            false => report::text(&found, WIDTH, command.verbose),
+            false => report::text(&found, command.shown.columns(), command.verbose),
         };
         command.shown.write(&text)?;
     }
@@ -204,11 +201,12 @@ fn explain(name: &str) -> anyhow::Result<Exit> {
     let Some(rule) = alarm::TABLE.find(name) else {
         let known = alarm::TABLE.rules.iter().map(|rule| rule.id);
         let problem = format!(
-            "there is no alarm '{name}'{}; `fathom alarms list` lists them",
+            "no alarm is called '{name}'{}\nhelp: `fathom alarms list` lists all",
             fathom_model::nearest::did_you_mean(name, known)
         );
         return Err(CommandError::Usage(problem).into());
     };
-    present::write_stdout(&describe(rule))?;
+    let columns = fathom_console::columns().min(TEXT_COLUMNS);
+    present::write_stdout(&fathom_report::rules::describe(rule, columns))?;
     Ok(Exit::Success)
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::{Args, Command, Subcommand};
+use fathom_model::secret::masked;
 use fathom_outputs::Mark;
 use fathom_report::table::{Align, Table};
 use serde_json::{Value, json};
@@ -194,7 +195,7 @@ fn rows_of_file(file: Option<&SettingsFile>) -> Vec<Row> {
         .map(|(option, name)| Row {
             command: "all".to_owned(),
             option: (*option).to_owned(),
-            value: std::env::var(name).ok(),
+            value: value_of_variable(option, name),
             origin: format!("${name}"),
         })
         .collect();
@@ -206,7 +207,7 @@ fn rows_of_file(file: Option<&SettingsFile>) -> Vec<Row> {
                     false => section.command.join(" "),
                 },
                 option: setting.option.clone(),
-                value: Some(setting.value.shown()),
+                value: Some(without_secrets(&setting.value.shown())),
                 origin: short_place(file, setting.at.line),
             });
         }
@@ -244,9 +245,9 @@ fn rows_of_command(
         let option = arg.get_long().unwrap_or_default().to_owned();
         let (value, origin) = match settings::origin(file, words, arg) {
             Origin::BuiltIn => (default_of(arg), "built in".to_owned()),
-            Origin::Variable(name) => (std::env::var(name).ok(), format!("${name}")),
+            Origin::Variable(name) => (value_of_variable(&option, name), format!("${name}")),
             Origin::File(setting) => (
-                Some(setting.value.shown()),
+                Some(without_secrets(&setting.value.shown())),
                 short_place(file, setting.at.line),
             ),
         };
@@ -258,6 +259,22 @@ fn rows_of_command(
         });
     }
     Ok(rows)
+}
+
+/// What an option is set to by a variable.
+fn value_of_variable(option: &str, name: &str) -> Option<String> {
+    match option {
+        // That it is set is all that it says.
+        "color" => Some("never".to_owned()),
+        _ => std::env::var(name)
+            .ok()
+            .map(|value| without_secrets(&value)),
+    }
+}
+
+/// The value as it may be shown to who stands behind the user.
+fn without_secrets(value: &str) -> String {
+    masked(value)
 }
 
 /// `config.toml:7`.
@@ -308,7 +325,7 @@ fn as_text(file: Option<&SettingsFile>, rows: &[Row], whole: bool) -> String {
             table.row([
                 format!("@{}", named.name),
                 named.kind.table().to_owned(),
-                named.values.join(", "),
+                without_secrets(&named.values.join(", ")),
                 short_place(file, named.at.line),
             ]);
         }
@@ -341,7 +358,7 @@ fn as_json(file: Option<&SettingsFile>, rows: &[Row]) -> Value {
         json!({
             "name": named.name,
             "kind": named.kind.table(),
-            "values": named.values,
+            "values": named.values.iter().map(|value| without_secrets(value)).collect::<Vec<_>>(),
             "from": short_place(file, named.at.line),
         })
     };

@@ -221,7 +221,7 @@ fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
         Format::Json => cluster::json(look)?,
         Format::Html => cluster::html(look)?,
         Format::Markdown => cluster::markdown(look),
-        Format::Text => cluster::text(look, 80),
+        Format::Text => cluster::text(look, args.shown.columns()),
     };
     args.shown.write(&text)?;
     Ok(Exit::Success)

@@ -1,40 +1,85 @@
 //! `fathom explain`: what a rule means and what to do about it.
 
-use clap::Args;
-pub(crate) use fathom_report::rules::describe;
-use fathom_report::rules::{heading, list};
-use fathom_rules::{find, suggest};
+use clap::{Args, ValueEnum};
+use fathom_report::rules;
+use fathom_rules::{Rule, TABLES, find, suggest};
 
 use crate::exit::{CommandError, Exit};
-use crate::present;
+use crate::shown::{DocumentFormat, Shown};
 
 /// Explain a rule: what it detects, thresholds, what to do.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all rules"
-)]
+#[command(after_help = "\
+Examples:
+  fathom explain V01
+  fathom explain                     Lists all rules
+  fathom explain V01 --format markdown
+  fathom explain --json              All tables, for programs (schema fathom.rules/1)")]
 pub(crate) struct Explain {
     /// Id or name of the rule: of a check, an alarm, a remark, a decision.
     pub(crate) rule: Option<String>,
+    #[command(flatten)]
+    shown: Shown<Format>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For the terminal.
+    #[default]
+    Text,
+    /// One document (schema fathom.rules/1).
+    Json,
+    /// For a ticket that takes Markdown.
+    Markdown,
+}
+
+impl DocumentFormat for Format {
+    const JSON: Format = Format::Json;
 }
 
 pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
-    let Some(name) = &explain.rule else {
-        present::write_stdout(&list())?;
-        return Ok(Exit::Success);
+    let shown = &explain.shown;
+    shown.admit()?;
+    let text = match &explain.rule {
+        Some(name) => {
+            let found = named(name)?;
+            match shown.format() {
+                Format::Text => {
+                    let columns = shown.columns().min(TEXT_COLUMNS);
+                    let texts = found.iter().map(|rule| rules::describe(rule, columns));
+                    texts.collect::<Vec<String>>().join("\n")
+                }
+                Format::Json => rules::json(&found)?,
+                Format::Markdown => rules::markdown(&found),
+            }
+        }
+        None => match shown.format() {
+            Format::Text => rules::list(shown.columns()),
+            Format::Json => {
+                let all = TABLES.iter().flat_map(|table| table.rules.iter().copied());
+                rules::json(&all.collect::<Vec<&Rule>>())?
+            }
+            Format::Markdown => rules::markdown_list(),
+        },
     };
+    shown.write(&text)?;
+    Ok(Exit::Success)
+}
+
+/// Columns of prose; longer lines are hard to read.
+pub(crate) const TEXT_COLUMNS: usize = 80;
+
+/// The rules of this name.
+fn named(name: &str) -> Result<Vec<&'static Rule>, CommandError> {
     let found = find(name);
     if !found.is_empty() {
-        let texts: Vec<String> = found.into_iter().map(describe).collect();
-        present::write_stdout(&texts.join("\n"))?;
-        return Ok(Exit::Success);
+        return Ok(found);
     }
-    let nearest: Vec<String> = suggest(name).into_iter().map(heading).collect();
+    let nearest: Vec<String> = suggest(name).into_iter().map(rules::heading).collect();
     let hint = match nearest.is_empty() {
         true => String::new(),
         false => format!("; did you mean {}?", nearest.join(" or ")),
     };
-    let problem =
-        format!("'{name}' names none of the rules{hint}; `fathom explain` lists them all");
-    Err(CommandError::Usage(problem).into())
+    let problem = format!("no rule is called '{name}'{hint}\nhelp: `fathom explain` lists all");
+    Err(CommandError::Usage(problem))
 }

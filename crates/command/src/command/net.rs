@@ -6,7 +6,7 @@ mod matrix;
 mod serve;
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -73,6 +73,9 @@ pub(crate) struct Net {
     matrix: matrix::MatrixFlags,
     #[command(flatten)]
     shown: Shown<NetFormat>,
+    /// Also write a page to this file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    html: Option<PathBuf>,
     /// No progress.
     #[arg(long, short)]
     quiet: bool,
@@ -94,6 +97,8 @@ enum NetFormat {
     Json,
     /// As `iperf3 -J` would say it; of a single load between two hosts.
     Iperf3,
+    /// A page.
+    Html,
 }
 
 impl DocumentFormat for NetFormat {
@@ -105,6 +110,9 @@ pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
         return serve::run(serve);
     }
     net.shown.admit()?;
+    if let Some(path) = &net.html {
+        present::admit(path, fathom_outputs::Mark::Page)?;
+    }
     let format = net.shown.format();
     if net.agents.are_given() {
         return agents::run(&net, format);
@@ -112,6 +120,13 @@ pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
     let mut hosts = Vec::new();
     let mut unknown = false;
     for host in &net.servers {
+        // An address of IPv6 begins with its bracket.
+        if host.find('[').is_some_and(|at| at > 0) {
+            let problem = format!(
+                "'{host}' is a list, and HOST is one host\nhelp: fathom net --hosts '{host}'"
+            );
+            return Err(CommandError::Usage(problem).into());
+        }
         match resolve(host) {
             Ok(address) => hosts.push((host.clone(), address)),
             Err(error) => {
@@ -209,16 +224,20 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
     let Some(NetworkReport::Pair(report)) = judge_network(&record) else {
         anyhow::bail!("nothing was measured");
     };
-    net.shown.write(&page(&report, format)?)?;
+    net.shown.write(&page(net, &report, format)?)?;
+    if let Some(path) = &net.html {
+        write_page(path, &pages::pair_html(&report)?)?;
+    }
     let failed = report.loads.iter().any(|load| load.error.is_some());
     Ok(exit_of(failed, &load_control.stop))
 }
 
-fn page(report: &PairReport, format: NetFormat) -> anyhow::Result<String> {
+fn page(net: &Net, report: &PairReport, format: NetFormat) -> anyhow::Result<String> {
     Ok(match (format, report.loads.first()) {
         (NetFormat::Json, _) => pages::json(report)?,
         (NetFormat::Iperf3, Some(load)) => fathom_compat::iperf3::iperf3_json(report, load)?,
-        _ => pages::pair_text(report, fathom_console::columns()),
+        (NetFormat::Html, _) => pages::pair_html(report)?,
+        _ => pages::pair_text(report, net.shown.columns()),
     })
 }
 

@@ -56,6 +56,9 @@ pub(crate) struct Quick {
     /// Keep the test file for later runs.
     #[arg(long)]
     pub(crate) keep_files: bool,
+    /// Seed of all random choices: with the same one, a run makes the same requests. Default: a new one.
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) reached: fathom_plan::StoreFlags,
     #[command(flatten)]
@@ -79,7 +82,7 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         size_bytes,
         sustained: quick.sustained,
         read_only: quick.read_only,
-        seed: run_identity::fresh_seed(),
+        seed: quick.seed.unwrap_or_else(run_identity::fresh_seed),
     });
     let color = quick.output.format.color;
     let mut plan = plan.map_err(|problems| CommandError::plan(problems, color))?;

@@ -10,7 +10,7 @@ use fathom_outputs::Mark;
 use fathom_runs::network::{self, NetworkDisplay};
 
 use crate::command::runs::load;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
@@ -52,6 +52,10 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
         return images::write(&record, report.svg.as_deref(), report.png.as_deref());
     }
     if let Some(page) = network::page(&record, NetworkDisplay::Html) {
+        if report.summary {
+            let problem = "--summary: a measurement of a network has no summary, its page is short";
+            return Err(CommandError::usage(problem).into());
+        }
         return write_page(report, &record.meta.id, &page?);
     }
     let judged = fathom_studies::judge(&record);

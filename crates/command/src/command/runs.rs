@@ -79,12 +79,18 @@ fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
 }
 
 fn remove(path: &Path, runs: &[String], yes: bool) -> anyhow::Result<Exit> {
+    // All names are looked up before anything is removed, and no store is made for those
+    // that are not there.
+    let known = Store::open_read_only(path)?;
+    let mut ids: Vec<String> = Vec::new();
+    for run in runs {
+        let id = known.find(run)?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    drop(known);
     let mut store = Store::open(path)?;
-    // All names are looked up before anything is removed.
-    let ids = runs
-        .iter()
-        .map(|run| store.find(run))
-        .collect::<Result<Vec<_>, _>>()?;
     if !yes && consent::can_ask() {
         let question = format!(
             "Remove {} with the reports?\n  {}\n",

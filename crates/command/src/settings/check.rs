@@ -1,10 +1,13 @@
 //! Whether all of a file of settings fits the commands there are.
 
+use std::ffi::OsString;
+
 use clap::{Arg, Command};
+use fathom_model::Target;
 
 use super::SettingsError;
 use super::apply::{argument_of, words};
-use super::file::{Section, Setting, SettingsFile};
+use super::file::{Named, Section, Setting, SettingsFile};
 
 impl SettingsFile {
     /// Everything that is wrong with it. `all` has every command with its flags.
@@ -16,7 +19,40 @@ impl SettingsFile {
                 Err(mistake) => mistakes.push(mistake),
             }
         }
+        mistakes.extend(
+            self.names
+                .iter()
+                .filter_map(|named| self.name_fits(named, all).err()),
+        );
         mistakes
+    }
+
+    /// Whether what a name stands for can be typed in its place.
+    fn name_fits(&self, named: &Named, all: &Command) -> Result<(), SettingsError> {
+        for value in &named.values {
+            if let Some(other) = value.strip_prefix('@') {
+                let problem = format!(
+                    "'{}' stands for the name '@{other}', and names are not followed\n\
+                     help: write what it stands for",
+                    named.name
+                );
+                return Err(self.error(named.at, problem));
+            }
+            let fits = match named.kind.option() {
+                None => value
+                    .parse::<Target>()
+                    .map(drop)
+                    .map_err(|error| error.to_string()),
+                Some(option) => {
+                    let owner = with_option(all, option);
+                    let arg = owner.and_then(|owner| argument_of(owner, option));
+                    let word = format!("--{option}={value}").into();
+                    arg.map_or(Ok(()), |arg| takes(arg, vec![word]))
+                }
+            };
+            fits.map_err(|problem| self.error(named.at, problem))?;
+        }
+        Ok(())
     }
 
     /// The command that a section is about; all of them for the defaults.
@@ -72,28 +108,35 @@ impl SettingsFile {
         if setting.value.shown().starts_with('@') {
             return Ok(());
         }
-        let alone = Arg::new("it")
-            .long(arg.get_long().unwrap_or_default().to_owned())
-            .action(arg.get_action().clone())
-            .value_parser(arg.get_value_parser().clone());
-        let alone = match arg.is_require_equals_set() {
-            true => alone.require_equals(true).num_args(0..=1),
-            false => alone,
-        };
-        let probe = Command::new("fathom").no_binary_name(true).arg(alone);
-        let Err(error) = probe.try_get_matches_from(words) else {
-            return Ok(());
-        };
-        let text = error.to_string();
-        let text = text.trim_start_matches("error: ");
-        let problem: Vec<&str> = text
-            .lines()
-            .map(str::trim)
-            .take_while(|line| !line.starts_with("Usage") && !line.starts_with("For more"))
-            .filter(|line| !line.is_empty())
-            .collect();
-        Err(self.error(setting.at, problem.join("\n")))
+        takes(arg, words).map_err(|problem| self.error(setting.at, problem))
     }
+}
+
+/// Whether an option takes these words, and otherwise what is wrong with them.
+fn takes(arg: &Arg, words: Vec<OsString>) -> Result<(), String> {
+    let mut alone = Arg::new("value")
+        .long(arg.get_long().unwrap_or_default().to_owned())
+        .action(arg.get_action().clone())
+        .value_parser(arg.get_value_parser().clone());
+    if let Some(names) = arg.get_value_names() {
+        alone = alone.value_names(names.iter().cloned());
+    }
+    if arg.is_require_equals_set() {
+        alone = alone.require_equals(true).num_args(0..=1);
+    }
+    let probe = Command::new("fathom").no_binary_name(true).arg(alone);
+    let Err(error) = probe.try_get_matches_from(words) else {
+        return Ok(());
+    };
+    let text = error.to_string();
+    let text = text.trim_start_matches("error: ");
+    let problem: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .take_while(|line| !line.starts_with("Usage") && !line.starts_with("For more"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    Err(problem.join("\n"))
 }
 
 /// A command, at any depth, that has an option.

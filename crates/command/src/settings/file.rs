@@ -95,6 +95,16 @@ impl NamedKind {
             NamedKind::Slo => "slos",
         }
     }
+
+    /// The option that takes such names; targets are typed without one.
+    pub(crate) fn option(self) -> Option<&'static str> {
+        match self {
+            NamedKind::Target => None,
+            NamedKind::Endpoint => Some("endpoint"),
+            NamedKind::Hosts => Some("hosts"),
+            NamedKind::Slo => Some("slo"),
+        }
+    }
 }
 
 /// A name of the user.

@@ -10,13 +10,6 @@ use super::apply::argument_of;
 use super::file::{Named, NamedKind, SettingsFile};
 use crate::help::pairs_with_value;
 
-/// Options whose value can be a name, and of what kind.
-const OPTIONS: [(&str, NamedKind); 3] = [
-    ("endpoint", NamedKind::Endpoint),
-    ("hosts", NamedKind::Hosts),
-    ("slo", NamedKind::Slo),
-];
-
 /// Arguments without a flag that can be names, and of what kind.
 const POSITIONS: [(&str, NamedKind); 8] = [
     ("TARGET", NamedKind::Target),
@@ -88,9 +81,10 @@ fn takes_next(command: &Command, text: &str) -> Option<String> {
     pairs_with_value(arg).then(|| arg.get_long().unwrap_or(flag).to_owned())
 }
 
+/// The kind of name that an option takes.
 fn kind_of(flag: &str) -> Option<NamedKind> {
-    let found = OPTIONS.iter().find(|(option, _)| *option == flag);
-    found.map(|(_, kind)| *kind)
+    let mut kinds = NamedKind::ALL.into_iter();
+    kinds.find(|kind| kind.option() == Some(flag))
 }
 
 fn kind_of_position(arg: &Arg) -> Option<NamedKind> {

@@ -350,7 +350,7 @@ pub(super) const QUEUE: &[Known] = &[
     (
         "queue_timeouts",
         Errors,
-        "time-outs",
+        "timeouts",
         "1/s",
         "/sys/class/net/CARD/queues/tx-NUMBER/tx_timeout",
     ),

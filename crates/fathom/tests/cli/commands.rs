@@ -45,7 +45,41 @@ fn explain_teaches_each_check_and_suggests_the_nearest() {
     bench
         .fathom(["explain", "APP_VS_DEVICE_BYTE"])
         .expect_status(2)
-        .expect_in_stderr("V01");
+        .expect_in_stderr("V01")
+        .expect_in_stderr("help: `fathom explain` lists all");
+}
+
+#[test]
+fn an_explanation_is_printed_or_written_in_each_format() {
+    let bench = Bench::new();
+    let json = bench
+        .fathom(["explain", "v01", "--json"])
+        .expect_status(0)
+        .json();
+    assert_eq!(json["schema"], "fathom.rules/1");
+    assert_eq!(json["rules"][0]["id"], "V01");
+    let all = bench
+        .fathom(["explain", "--format", "json"])
+        .expect_status(0)
+        .json();
+    assert!(
+        all["rules"]
+            .as_array()
+            .is_some_and(|rules| rules.len() > 100)
+    );
+    let written = bench.fathom(["explain", "V01", "--format", "markdown", "-o", "v01.md"]);
+    written.expect_status(0);
+    assert_eq!(written.stdout, "");
+    let page = fs::read_to_string(bench.path().join("v01.md")).unwrap();
+    assert!(page.starts_with("# V01 "), "{page}");
+    fs::write(bench.path().join("mine.txt"), "mine").unwrap();
+    bench
+        .fathom(["explain", "V01", "-o", "mine.txt"])
+        .expect_status(2);
+    assert_eq!(
+        fs::read_to_string(bench.path().join("mine.txt")).unwrap(),
+        "mine"
+    );
 }
 
 #[test]
@@ -268,4 +302,40 @@ fn a_document_goes_to_its_file() {
     let refused = bench.fathom(["diagnose", ticket, "-o", &path]);
     assert_ne!(refused.status, Some(0), "{}", refused.stdout);
     assert_eq!(fs::read_to_string(&other).unwrap(), "mine");
+}
+
+#[test]
+fn tags_are_words_labels_lines_and_a_run_is_removed_once() {
+    let bench = Bench::new();
+    let measured = [
+        "io",
+        "null:",
+        "--rw",
+        "randread",
+        "--number-ios",
+        "1000",
+        "-q",
+    ];
+    bench.fathom(measured).expect_measured();
+    for bad in ["", "a b", "a,b"] {
+        bench
+            .fathom(["runs", "tag", "latest", bad])
+            .expect_status(2)
+            .expect_in_stderr("a tag is one word");
+    }
+    let tagged = bench.fathom(["runs", "tag", "latest", "one", "two", "one"]);
+    assert!(tagged.stdout.ends_with(": one, two\n"), "{}", tagged.stdout);
+    let named = bench.fathom(["runs", "rename", "latest", "new\nname"]);
+    assert_eq!(named.stdout.lines().count(), 1, "{}", named.stdout);
+    let removed = bench.fathom(["runs", "rm", "latest", "latest", "--yes"]);
+    removed.expect_status(0);
+    assert_eq!(
+        removed.stdout.matches("removed").count(),
+        1,
+        "{}",
+        removed.stdout
+    );
+    let elsewhere = ["runs", "rm", "x", "--yes", "--store", "none.db"];
+    bench.fathom(elsewhere).expect_status(2);
+    assert!(!bench.path().join("none.db").exists());
 }

@@ -42,3 +42,15 @@ fn charts_are_written_as_files_and_replaced_by_the_next_run() {
         .expect_status(2)
         .expect_in_stderr("mine.png");
 }
+
+#[test]
+fn a_file_of_another_format_is_no_folder() {
+    let bench = Bench::new();
+    let measured = ["io", "sim:ssd", "--rw", "randread", "--runtime", "5", "-q"];
+    bench.fathom(measured).expect_measured();
+    bench
+        .fathom(["report", "--png", "main.svg"])
+        .expect_status(2)
+        .expect_in_stderr("help: --svg main.svg");
+    assert!(!bench.path().join("main.svg").exists());
+}

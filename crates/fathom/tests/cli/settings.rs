@@ -160,3 +160,37 @@ fn a_file_to_begin_with_is_written_once_and_is_right() {
     std::fs::write(&path, whole.join("\n")).unwrap();
     run(&["config", "check"]).expect_status(0);
 }
+
+#[test]
+fn names_are_checked_as_what_they_stand_for_and_secrets_are_not_shown() {
+    let bench = Bench::new();
+    let settings = "[targets]\ndb = 'sim:ssd'\nloop = '@db'\n[slos]\nbad = 'p99<<'\n\
+                    [endpoints]\nlab = 'https://key:topsecret@x.example'\n\
+                    [hosts]\nrack = 'node[01-02]'\n[io]\nruntime = '2x'\n";
+    let checked = fathom(&bench, settings, &["config", "check"]);
+    checked.expect_status(2);
+    for part in [
+        "config.toml:3:1: 'loop' stands for the name '@db', and names are not followed",
+        "config.toml:5:1: invalid value 'p99<<' for '--slo <TARGET_TO_HOLD>'",
+        "config.toml:7:1: invalid value 'https://***@x.example' for '--endpoint <ENDPOINT>'",
+        "config.toml:11:1: invalid value '2x' for '--runtime <TIME>'",
+    ] {
+        assert!(checked.stderr.contains(part), "{part}\n{}", checked.stderr);
+    }
+    let settings = "[defaults]\nmetrics-push = 'https://key:topsecret@x.example'\n\
+                    [targets]\ndb = 'sim:ssd'\n";
+    for arguments in [&["config", "show"][..], &["config", "show", "io", "--json"]] {
+        let shown = fathom(&bench, settings, arguments);
+        assert!(!shown.stdout.contains("topsecret"), "{}", shown.stdout);
+        assert!(!shown.stderr.contains("topsecret"), "{}", shown.stderr);
+    }
+}
+
+#[test]
+fn what_a_name_cannot_be_is_answered_with_what_to_type() {
+    let bench = Bench::new();
+    let settings = "[hosts]\nrack = 'node[01-02]'\n";
+    fathom(&bench, settings, &["net", "@rack"])
+        .expect_status(2)
+        .expect_in_stderr("help: fathom net --hosts 'node[01-02]'");
+}

@@ -21,28 +21,45 @@ const HEIGHT: f64 = 13.0;
 const LETTERS: usize = 24;
 
 /// One bar.
-pub(crate) struct Bar<'a> {
+pub(crate) struct Bar {
     /// Which row; escaped here.
     pub(crate) name: String,
-    /// How much.
-    pub(crate) estimate: &'a Estimate,
+    /// How much; nothing where it is not known.
+    pub(crate) value: Option<f64>,
+    /// The interval or range around it.
+    pub(crate) range: Option<(f64, f64)>,
+    /// The value in words.
+    pub(crate) text: String,
     /// Class of its colour: `k-read`.
     pub(crate) class: String,
 }
 
-/// The chart; nothing where no bar has a value. `title` and `unit` are the
-/// program's own words.
-pub(crate) fn render(title: &str, unit: &str, bars: &[Bar<'_>]) -> Option<ChartFigure> {
+impl Bar {
+    /// The bar of an estimate.
+    pub(crate) fn of(name: String, estimate: &Estimate, class: String) -> Bar {
+        Bar {
+            name,
+            value: estimate.value,
+            range: estimate.low.zip(estimate.high),
+            text: Figure::of(estimate, Throughput::Binary).value(),
+            class,
+        }
+    }
+}
+
+/// The chart; nothing where no bar has a value. `title` and `label`, which says what it
+/// shows to who cannot see it, are the program's own words.
+pub(crate) fn render(title: &str, label: &str, bars: &[Bar]) -> Option<ChartFigure> {
     let ends = bars
         .iter()
-        .filter_map(|bar| Some(bar.estimate.value?.max(bar.estimate.high.unwrap_or(0.0))));
+        .filter_map(|bar| Some(bar.value?.max(bar.range.map_or(0.0, |range| range.1))));
     let end = ends.filter(|end| end.is_finite()).fold(0.0, f64::max);
     if end <= 0.0 {
         return None;
     }
     let height = n(2.0 * TOP + STEP * bars.len() as f64);
     let mut out = format!(
-        "<svg viewBox=\"0 0 {} {height}\" role=\"img\" aria-label=\"{title} by workload, {unit}\">",
+        "<svg viewBox=\"0 0 {} {height}\" role=\"img\" aria-label=\"{label}\">",
         n(WIDTH)
     );
     let x = |value: f64| LEFT + value / end * (RIGHT - LEFT);
@@ -60,7 +77,7 @@ pub(crate) fn render(title: &str, unit: &str, bars: &[Bar<'_>]) -> Option<ChartF
 }
 
 /// Name, bar, interval and value of one row.
-fn push_bar(out: &mut String, bar: &Bar<'_>, top: f64, x: impl Fn(f64) -> f64) {
+fn push_bar(out: &mut String, bar: &Bar, top: f64, x: impl Fn(f64) -> f64) {
     let middle = n(top + HEIGHT / 2.0);
     let _ = write!(
         out,
@@ -69,7 +86,7 @@ fn push_bar(out: &mut String, bar: &Bar<'_>, top: f64, x: impl Fn(f64) -> f64) {
         escaped(&short(&bar.name)),
         escaped(&bar.name)
     );
-    let Some(value) = bar.estimate.value.filter(|v| v.is_finite()) else {
+    let Some(value) = bar.value.filter(|v| v.is_finite()) else {
         let at = n(LEFT + 4.0);
         let _ = write!(
             out,
@@ -87,7 +104,7 @@ fn push_bar(out: &mut String, bar: &Bar<'_>, top: f64, x: impl Fn(f64) -> f64) {
         n(HEIGHT)
     );
     let mut after = x(value);
-    if let (Some(low), Some(high)) = (bar.estimate.low, bar.estimate.high) {
+    if let Some((low, high)) = bar.range {
         after = after.max(x(high));
         let (low, high, top) = (n(x(low)), n(x(high)), n(top + 2.5));
         let _ = write!(
@@ -99,7 +116,7 @@ fn push_bar(out: &mut String, bar: &Bar<'_>, top: f64, x: impl Fn(f64) -> f64) {
         out,
         "<text class=\"value-text\" x=\"{}\" y=\"{middle}\" dy=\".35em\">{}</text>",
         n(after + 6.0),
-        Figure::of(bar.estimate, Throughput::Binary).value()
+        escaped(&bar.text)
     );
 }
 
@@ -120,11 +137,7 @@ mod tests {
     fn names_are_escaped_and_missing_values_say_so() {
         let known = Estimate::known(Unit::OpsPerSecond, 100.0, 90.0, 110.0, 20.0);
         let none = Estimate::unknown(Unit::OpsPerSecond, "too short");
-        let bar = |estimate, name: &str| Bar {
-            name: name.to_owned(),
-            estimate,
-            class: "k-read".to_owned(),
-        };
+        let bar = |estimate, name: &str| Bar::of(name.to_owned(), estimate, "k-read".to_owned());
         let svg = render("Rate", "IOPS", &[bar(&known, "<b>"), bar(&none, "x")]);
         let svg = svg.unwrap().to_string();
         assert!(!svg.contains("<b>") && svg.contains("n/a"), "{svg}");

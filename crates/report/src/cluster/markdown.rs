@@ -2,9 +2,10 @@
 
 use fathom_model::cluster::ClusterLook;
 
-use super::tables::{Listing, tables};
+use super::tables::tables;
 use super::{NOTHING, title};
 use crate::diagnosis::escaped;
+use crate::listing::Listing;
 use crate::table::Align;
 
 /// What stands out, then the tables that it rests on.

@@ -6,6 +6,7 @@ mod tables;
 
 use fathom_model::cluster::ClusterLook;
 
+use crate::html::headline::sentence_of;
 use crate::table::{clean, wrap};
 
 pub use html::html;
@@ -29,14 +30,33 @@ pub fn schema() -> crate::Result<String> {
 
 /// What was looked at: `Gluster, from volume profile p.txt`.
 fn title(look: &ClusterLook) -> String {
-    let name = match look.kind.as_str() {
+    format!("{}, from {}", name(look), look.sources.join(", "))
+}
+
+fn name(look: &ClusterLook) -> &'static str {
+    match look.kind.as_str() {
         "gluster" => "Gluster",
         _ => "Ceph",
-    };
-    format!("{name}, from {}", look.sources.join(", "))
+    }
 }
 
 const NOTHING: &str = "Nothing stands out in what was given.";
+
+/// What stands out most, in one sentence.
+fn sentence(look: &ClusterLook) -> String {
+    match look.findings.as_slice() {
+        [] => NOTHING.to_owned(),
+        [one] => sentence_of(&one.found),
+        [first, rest @ ..] => format!(
+            "{} {} more found.",
+            sentence_of(&first.found),
+            match rest.len() {
+                1 => "1 thing".to_owned(),
+                n => format!("{n} things"),
+            }
+        ),
+    }
+}
 
 /// What stands out, then the tables that it rests on.
 pub fn text(look: &ClusterLook, width: usize) -> String {
@@ -57,7 +77,7 @@ pub fn text(look: &ClusterLook, width: usize) -> String {
         lines(&mut out, "    -> ", "       ", &finding.remedy, width);
     }
     for table in tables::tables(look) {
-        out.push_str(&format!("\n{}", table.text()));
+        out.push_str(&format!("\n{}", table.text(0, width)));
     }
     for note in &look.notes {
         lines(&mut out, "\nNote: ", "  ", note, width);
@@ -121,12 +141,19 @@ mod tests {
         assert!(text(&ClusterLook::default(), 80).contains("Nothing stands out"));
         let page = html(&look).unwrap();
         assert!(page.starts_with("<!doctype html>"), "{page}");
-        assert!(page.contains("Gluster, from profile</h1>"), "{page}");
-        assert!(page.contains("<td class=\"num\">75 %</td>"), "{page}");
         assert!(
-            page.contains("<span class=\"bar\" style=\"width:30ch\">"),
+            page.contains("<h1>Gluster</h1>\n<p>From profile</p>"),
             "{page}"
         );
+        assert!(
+            page.contains("<p class=\"meaning\">H9:/b takes 8 times"),
+            "{page}"
+        );
+        assert!(
+            page.contains("<td class=\"n\" data-label=\"of time\">75 %</td>"),
+            "{page}"
+        );
+        assert!(page.contains("Writes by their size"), "{page}");
         let ticket = markdown(&look);
         assert!(ticket.starts_with("# Gluster, from profile\n"), "{ticket}");
         assert!(

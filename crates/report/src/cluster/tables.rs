@@ -3,56 +3,13 @@
 use fathom_model::cluster::{ClusterLook, ClusterMember};
 use fathom_model::unit;
 
-use crate::table::{Align, Table};
+use crate::listing::Listing;
+use crate::table::Align;
 
 /// Rows of a table; all are in the JSON.
 const MOST_ROWS: usize = 12;
 /// Columns of a bar.
 const BAR: f64 = 30.0;
-
-/// One table.
-pub(super) struct Listing {
-    pub(super) title: &'static str,
-    pub(super) heads: Vec<(&'static str, Align)>,
-    pub(super) rows: Vec<Vec<String>>,
-    /// Rows that are left out.
-    pub(super) more: usize,
-}
-
-impl Listing {
-    fn new<const N: usize>(title: &'static str, heads: [(&'static str, Align); N]) -> Listing {
-        Listing {
-            title,
-            heads: heads.to_vec(),
-            rows: Vec::new(),
-            more: 0,
-        }
-    }
-
-    /// Adds the first rows of so many.
-    fn with(mut self, all: usize, rows: impl Iterator<Item = Vec<String>>) -> Option<Listing> {
-        self.rows = rows.take(MOST_ROWS).collect();
-        self.more = all.saturating_sub(self.rows.len());
-        (!self.rows.is_empty()).then_some(self)
-    }
-
-    /// For the terminal.
-    pub(super) fn text(&self) -> String {
-        let mut table = Table::new(self.heads.iter().copied());
-        for row in &self.rows {
-            table.row(row);
-        }
-        if self.more > 0 {
-            table.line(self.rest());
-        }
-        table.render()
-    }
-
-    /// What is said of the rows that are left out.
-    pub(super) fn rest(&self) -> String {
-        format!("and {} more (--json has all)", self.more)
-    }
-}
 
 /// All tables that have rows.
 pub(super) fn tables(look: &ClusterLook) -> Vec<Listing> {
@@ -60,14 +17,14 @@ pub(super) fn tables(look: &ClusterLook) -> Vec<Listing> {
     found.into_iter().flatten().collect()
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     match share {
         small if small > 0.0 && small < 0.1 => format!("{:.1} %", 100.0 * small),
         share => format!("{:.0} %", 100.0 * share),
     }
 }
 
-fn time(ns: f64) -> String {
+pub(super) fn time(ns: f64) -> String {
     match ns > 0.0 {
         true => unit::latency(ns),
         false => "-".to_owned(),
@@ -89,7 +46,7 @@ fn operations(look: &ClusterLook) -> Option<Listing> {
             time(one.mean_ns),
         ]
     });
-    Listing::new("Operations", heads).with(look.operations.len(), rows)
+    Listing::new("Operations", heads).with(look.operations.len(), MOST_ROWS, rows)
 }
 
 fn steps(look: &ClusterLook) -> Option<Listing> {
@@ -107,7 +64,15 @@ fn steps(look: &ClusterLook) -> Option<Listing> {
             time(step.time_ns / step.count.max(1) as f64),
         ]
     });
-    Listing::new("Where the slowest operations wait", heads).with(look.steps.len(), rows)
+    Listing::new("Where the slowest operations wait", heads).with(look.steps.len(), MOST_ROWS, rows)
+}
+
+/// What a member is called, alone and in the plural.
+pub(super) fn member_word(look: &ClusterLook) -> (&'static str, &'static str) {
+    match look.kind.as_str() {
+        "gluster" => ("brick", "Bricks"),
+        _ => ("OSD", "OSDs"),
+    }
 }
 
 /// Slow members first, then by their distance from the middle.
@@ -115,10 +80,7 @@ fn members(look: &ClusterLook) -> Option<Listing> {
     let mut sorted: Vec<&ClusterMember> = look.members.iter().collect();
     let order = |m: &ClusterMember| m.times_middle.unwrap_or(0.0);
     sorted.sort_by(|a, b| b.slow.cmp(&a.slow).then(order(b).total_cmp(&order(a))));
-    let (title, what) = match look.kind.as_str() {
-        "gluster" => ("Bricks", "brick"),
-        _ => ("OSDs", "OSD"),
-    };
+    let (what, title) = member_word(look);
     let heads = [
         (what, Align::Left),
         ("calls", Align::Right),
@@ -139,7 +101,7 @@ fn members(look: &ClusterLook) -> Option<Listing> {
             slow.to_owned(),
         ]
     });
-    Listing::new(title, heads).with(sorted.len(), rows)
+    Listing::new(title, heads).with(sorted.len(), MOST_ROWS, rows)
 }
 
 fn writes(look: &ClusterLook) -> Option<Listing> {

@@ -1,16 +1,25 @@
-//! One page for the ticket, without scripts or anything from outside.
+//! One page for the ticket, without anything from outside.
 
-use askama::Template;
-use fathom_model::diagnosis::{Diagnosis, DiskLoad};
+use std::fmt::Write as _;
+
+use fathom_model::diagnosis::{Answer as Proof, Diagnosis, DiskLoad, Shortage};
 use fathom_model::unit;
+use fathom_model::view::Tone;
 
-use super::text::recorded;
+use super::text::{recorded, row};
 use super::{graph, meaning, word};
+use crate::chart::plot::escaped;
+use crate::html::answer::{Answer, AnswerBox, LIMITER};
+use crate::html::document_page::{self, DocumentPage, PageBlock, PageCell, PagePart, PageTable};
+use crate::html::headline::sentence_of;
+use crate::html::key_figures::KeyFigure;
 use crate::moment;
 
 /// More devices are in the JSON.
 const MOST_DISKS: usize = 24;
 const SIZE: (f64, f64) = (720.0, 160.0);
+/// Style of the graphs.
+const STYLE: &str = include_str!("../../assets/diagnosis.css");
 
 /// Where a page is from.
 #[derive(Debug, Clone, Default)]
@@ -23,78 +32,236 @@ pub struct PageOrigin {
     pub recorded: Option<String>,
 }
 
-struct Graph<'a> {
-    disk: &'a DiskLoad,
-    reads: String,
-    writes: String,
-    /// Height of the ceiling's line.
-    ceiling_y: Option<String>,
-    top: String,
-    /// Length of the time axis.
-    span: String,
-    figures: String,
-}
-
-#[derive(Template)]
-#[template(path = "diagnosis.html")]
-struct DiagnosisPage<'a> {
-    style: &'static str,
-    version: &'static str,
-    diagnosis: &'a Diagnosis,
-    word: &'static str,
-    meaning: &'static str,
-    recorded: String,
-    when: Option<&'a str>,
-    made: String,
-    command: &'a str,
-    ceiling_lines: Vec<String>,
-    graphs: Vec<Graph<'a>>,
-    width: f64,
-    height: f64,
-}
-
 /// The answer as one HTML document.
 ///
 /// # Errors
 /// Only when the template engine fails.
 pub fn html(diagnosis: &Diagnosis, origin: &PageOrigin) -> crate::Result<String> {
-    let ceiling = super::drawn_ceiling(diagnosis);
-    let disks = diagnosis.disks.iter().take(MOST_DISKS).enumerate();
-    let graphs = disks.map(|(place, disk)| {
-        // The ceiling is that of the first device.
-        let ceiling = ceiling.filter(|_| place == 0);
-        let top = graph::top(disk, ceiling);
-        Graph {
-            reads: graph::points(disk, 1, top, SIZE),
-            writes: graph::points(disk, 2, top, SIZE),
-            ceiling_y: ceiling.map(|c| format!("{:.1}", SIZE.1 - c / top * SIZE.1)),
-            top: unit::count(top),
-            span: disk.series.last().map_or(String::new(), |last| {
-                unit::span((last[0].max(0.0) * 1e9) as u64)
-            }),
-            figures: figures(disk),
-            disk,
-        }
-    });
-    let page = DiagnosisPage {
-        style: include_str!("../../assets/report.css"),
-        version: env!("CARGO_PKG_VERSION"),
-        word: word(diagnosis.answer),
-        meaning: meaning(diagnosis),
-        recorded: recorded(diagnosis),
-        when: origin.recorded.as_deref(),
-        made: moment::readable(origin.made_unix_ns),
-        command: &origin.command,
-        ceiling_lines: super::ceiling_lines(diagnosis),
-        graphs: graphs.collect(),
-        width: SIZE.0,
-        height: SIZE.1,
-        diagnosis,
-    };
-    crate::html::page(&page)
+    let when = origin.recorded.as_ref();
+    let when = when.map(|when| format!("Recorded {when}, by the clock of the host"));
+    let made = format!(
+        "Made {} with fathom {}: {}",
+        moment::readable(origin.made_unix_ns),
+        env!("CARGO_PKG_VERSION"),
+        origin.command
+    );
+    let drawn = graphs(diagnosis);
+    let drawn = PagePart::new("graphs", "Load over time", drawn);
+    let parts = [
+        drawn,
+        PagePart::list("evidence", "Evidence", diagnosis.evidence.clone()),
+        PagePart::list(
+            "ceiling",
+            "What the volume can give",
+            super::ceiling_lines(diagnosis),
+        ),
+        PagePart::list("settle", "What would settle it", diagnosis.settle.clone()),
+        PagePart::new(
+            "devices",
+            "Devices",
+            devices(diagnosis).into_iter().collect(),
+        ),
+        PagePart::list("remarks", "Remarks", diagnosis.remarks.clone()),
+    ];
+    document_page::render(&DocumentPage {
+        title: "Is the storage the bottleneck?".to_owned(),
+        style: STYLE,
+        below: [recorded(diagnosis)]
+            .into_iter()
+            .chain(when)
+            .chain([made])
+            .collect(),
+        answer: answer(diagnosis),
+        parts: parts.into_iter().flatten().collect(),
+        ..DocumentPage::default()
+    })
 }
 
-fn figures(disk: &DiskLoad) -> String {
+fn answer(diagnosis: &Diagnosis) -> Answer {
+    let tone = match diagnosis.answer {
+        Proof::Yes => Tone::Bad,
+        Proof::No => Tone::Good,
+        Proof::NotProven => Tone::Warning,
+    };
+    let first = diagnosis.evidence.first().map_or("", String::as_str);
+    Answer {
+        figures: figures(diagnosis),
+        sentence: format!("{}: {}.", word(diagnosis.answer), meaning(diagnosis)),
+        boxes: vec![
+            AnswerBox::new("Is it the storage?", tone, word(diagnosis.answer))
+                .because(first)
+                .with(diagnosis.evidence.clone()),
+            AnswerBox::new(LIMITER, Tone::Strong, shortage(diagnosis.limiter)),
+        ],
+        next: Some(match diagnosis.settle.first() {
+            Some(step) => sentence_of(step),
+            None => next_step(diagnosis.limiter).to_owned(),
+        }),
+    }
+}
+
+fn shortage(shortage: Shortage) -> &'static str {
+    match shortage {
+        Shortage::Disk => "the device",
+        Shortage::HungDevice => "a device that completes nothing",
+        Shortage::VolumeCap => "a cap of the volume",
+        Shortage::CpuQueue => "the CPUs",
+        Shortage::Hypervisor => "the hypervisor's CPUs",
+        Shortage::Memory => "memory",
+        Shortage::Network => "the network",
+        Shortage::OneByOne => "one operation after the other",
+        Shortage::Lock => "a lock",
+        Shortage::Nothing => "nothing was short",
+        Shortage::Unknown => "not determined",
+    }
+}
+
+/// What to do about it, where nothing is left to settle.
+fn next_step(shortage: Shortage) -> &'static str {
+    match shortage {
+        Shortage::Disk => {
+            "Take load off the device (`fathom watch` shows who uses it) or move it to a faster one."
+        }
+        Shortage::HungDevice => "Look at `dmesg` and at the health of the device.",
+        Shortage::VolumeCap => "Raise the limit of the volume, or take load off it.",
+        Shortage::OneByOne => {
+            "Keep more operations in flight, or take a device with a shorter latency."
+        }
+        Shortage::CpuQueue | Shortage::Hypervisor | Shortage::Memory | Shortage::Network => {
+            "Look at what is short with `fathom use`."
+        }
+        Shortage::Lock => "Look at what holds the lock: `fathom watch` names the tasks.",
+        Shortage::Nothing | Shortage::Unknown => "Record while it is slow: `fathom record`.",
+    }
+}
+
+/// The first device, and the CPUs beside it.
+fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
+    let mut figures = Vec::new();
+    if let Some(disk) = diagnosis.disks.first() {
+        let (mean, peak) = (disk.operations, disk.operations_peak);
+        let mut rate = KeyFigure::measured(&disk.name, &format!("{} IOPS", unit::count(mean)))
+            .within(mean, mean, peak)
+            .below(format!("mean; at most {}", unit::count(peak)));
+        rate.hint = "Reads and writes per second".to_owned();
+        figures.push(rate);
+        figures.extend(disk.wait_ms.map(|ms| {
+            let most = disk.wait_peak_ms;
+            let figure = KeyFigure::measured("Time of an operation", &format!("{ms:.2} ms"));
+            match most {
+                Some(most) => figure
+                    .within(ms, ms, most)
+                    .below(format!("mean; at most {most:.2} ms")),
+                None => figure.below("mean"),
+            }
+        }));
+        figures.extend(disk.queue.map(|queue| {
+            let figure = KeyFigure::measured("In flight", &format!("{queue:.2}"));
+            match disk.queue_peak {
+                Some(most) => figure
+                    .within(queue, queue, most)
+                    .below(format!("mean; at most {most:.2}")),
+                None => figure.below("mean"),
+            }
+        }));
+    }
+    if let Some(used) = &diagnosis.ceiling {
+        let percent = format!("{:.0} %", 100.0 * used.peak_share);
+        figures.push(
+            KeyFigure::measured("Peak over the ceiling", &percent)
+                .below(format!("of {} IOPS", unit::count(used.operations))),
+        );
+    }
+    if let Some(cpu) = &diagnosis.cpu {
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let cpus = cpu.cpus.map(|cpus| unit::counted(cpus.into(), "CPU"));
+        figures.extend(cpu.busy.map(|busy| {
+            KeyFigure::measured("CPUs busy", &percent(busy))
+                .within(busy, busy, 1.0)
+                .below(cpus.clone().unwrap_or_default())
+        }));
+        figures.extend(cpu.iowait.map(|wait| {
+            KeyFigure::measured("CPUs waiting for I/O", &percent(wait)).below("proves nothing")
+        }));
+        figures.extend(cpu.runnable_per_cpu.map(|tasks| {
+            KeyFigure::measured("Runnable tasks", &format!("{tasks:.2}")).below("for each CPU")
+        }));
+    }
+    figures.truncate(crate::html::key_figures::MOST);
+    figures
+}
+
+/// The devices as a table.
+fn devices(diagnosis: &Diagnosis) -> Option<PageBlock> {
+    let disks = diagnosis.disks.iter().take(MOST_DISKS);
+    let rows = disks.map(|disk| row(disk).into_iter().map(PageCell::text).collect());
+    let table = PageTable {
+        caption: "Devices, the one with the longest queue first".to_owned(),
+        class: "sort",
+        heads: super::text::COLUMNS
+            .map(|(head, align)| (head.to_owned(), align))
+            .to_vec(),
+        rows: rows.collect(),
+    };
+    (!table.rows.is_empty()).then_some(PageBlock::Table(table))
+}
+
+/// Reads and writes of each device over time.
+fn graphs(diagnosis: &Diagnosis) -> Vec<PageBlock> {
+    let ceiling = super::drawn_ceiling(diagnosis);
+    let disks = diagnosis.disks.iter().take(MOST_DISKS).enumerate();
+    let drawn = disks.filter(|(_, disk)| disk.series.len() > 1);
+    // The ceiling is that of the first device.
+    let drawn = drawn.map(|(place, disk)| draw(disk, ceiling.filter(|_| place == 0)));
+    drawn.map(PageBlock::Drawn).collect()
+}
+
+fn draw(disk: &DiskLoad, ceiling: Option<f64>) -> String {
+    let (width, height) = SIZE;
+    let top = graph::top(disk, ceiling);
+    let name = escaped(&disk.name);
+    let span = disk.series.last().map_or(0.0, |last| last[0].max(0.0));
+    let span = unit::span((span * 1e9) as u64);
+    let key = |color: &str, word: &str| {
+        format!("<span class=\"swatch\" style=\"background:var(--{color})\"></span>{word}")
+    };
+    let ceiling_key = ceiling.map_or(String::new(), |_| key("bad", "ceiling"));
+    let mut out = format!(
+        "<h3>{name}</h3><p class=\"note\">{}{}{}{ceiling_key}</p>\
+         <svg class=\"over-time\" viewBox=\"0 -14 {width} 194\" role=\"img\" \
+         aria-label=\"operations per second of {name} over time\">\
+         <text x=\"0\" y=\"-3\">{} operations/s</text>",
+        figures_line(disk),
+        key("read", "reads"),
+        key("write", "writes"),
+        unit::count(top)
+    );
+    for y in [height, 0.0] {
+        let _ = write!(
+            out,
+            "<line class=\"base\" x1=\"0\" y1=\"{y}\" x2=\"{width}\" y2=\"{y}\"/>"
+        );
+    }
+    if let Some(ceiling) = ceiling {
+        let y = height - ceiling / top * height;
+        let _ = write!(
+            out,
+            "<line class=\"ceiling\" x1=\"0\" y1=\"{y:.1}\" x2=\"{width}\" y2=\"{y:.1}\"/>"
+        );
+    }
+    for (class, of) in [("reads", 1), ("writes", 2)] {
+        let points = graph::points(disk, of, top, SIZE);
+        let _ = write!(out, "<polyline class=\"{class}\" points=\"{points}\"/>");
+    }
+    let _ = write!(
+        out,
+        "<text x=\"0\" y=\"174\">0 s</text>\
+         <text x=\"{width}\" y=\"174\" text-anchor=\"end\">{span}</text></svg>"
+    );
+    out
+}
+
+fn figures_line(disk: &DiskLoad) -> String {
     let mut parts = vec![format!(
         "{} operations/s on average, {} at most",
         unit::count(disk.operations),

@@ -55,14 +55,14 @@ pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
 }
 
 /// A text in parts: whether each is a command between backticks, without these.
-pub(super) fn in_parts(text: &str) -> Vec<(bool, String)> {
+pub(crate) fn in_parts(text: &str) -> Vec<(bool, String)> {
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(at, part)| (at % 2 == 1, part.to_owned()));
     parts.filter(|(_, part)| !part.is_empty()).collect()
 }
 
 /// With a capital and a full stop.
-fn sentence_of(text: &str) -> String {
+pub(crate) fn sentence_of(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     let text: String = first.chain(letters).collect();

@@ -15,32 +15,70 @@ use crate::comparison as words;
 use crate::{facts, summary};
 
 /// Figures in the strip; more would not be a strip.
-pub(super) const MOST: usize = 6;
+pub(crate) const MOST: usize = 6;
 /// Above blocks of this size people think in throughput, below in IOPS.
 const SMALL_BLOCK: f64 = (64 << 10) as f64;
 
 /// One figure.
 #[derive(Debug, Clone, Default)]
-pub(super) struct KeyFigure {
+pub(crate) struct KeyFigure {
     /// What it is: `Random read`.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Where it is from: the row, or nothing where there is one.
-    pub(super) row: String,
-    pub(super) number: String,
-    pub(super) unit: String,
+    pub(crate) row: String,
+    pub(crate) number: String,
+    pub(crate) unit: String,
     /// The interval in words, or why there is none.
-    pub(super) interval: String,
+    pub(crate) interval: String,
     /// What a reader learns on demand.
-    pub(super) hint: String,
-    pub(super) bar: Option<IntervalBar>,
+    pub(crate) hint: String,
+    pub(crate) bar: Option<IntervalBar>,
 }
 
 /// Percentages of the bar's width; it starts at zero.
 #[derive(Debug, Clone)]
-pub(super) struct IntervalBar {
-    pub(super) value: String,
-    pub(super) low: String,
-    pub(super) width: String,
+pub(crate) struct IntervalBar {
+    pub(crate) value: String,
+    pub(crate) low: String,
+    pub(crate) width: String,
+}
+
+impl KeyFigure {
+    /// A figure with its unit behind the last space: `9.41 Gbit/s`.
+    pub(crate) fn measured(name: impl Into<String>, text: &str) -> KeyFigure {
+        let (number, unit) = text.rsplit_once(' ').unwrap_or((text, ""));
+        KeyFigure {
+            name: name.into(),
+            number: number.to_owned(),
+            unit: unit.to_owned(),
+            ..KeyFigure::default()
+        }
+    }
+
+    /// Where in its range the value lies.
+    pub(crate) fn within(mut self, value: f64, low: f64, high: f64) -> KeyFigure {
+        self.bar = IntervalBar::of(value, low, high);
+        self
+    }
+
+    /// What is said below the number.
+    pub(crate) fn below(mut self, interval: impl Into<String>) -> KeyFigure {
+        self.interval = interval.into();
+        self
+    }
+}
+
+impl IntervalBar {
+    /// The bar of a value and its range; nothing where they are not finite.
+    fn of(value: f64, low: f64, high: f64) -> Option<IntervalBar> {
+        let end = high.max(value);
+        let share = |v: f64| 100.0 * (v / end).clamp(0.0, 1.0);
+        (end > 0.0 && low.is_finite() && end.is_finite()).then(|| IntervalBar {
+            value: format!("{:.1}", share(value)),
+            low: format!("{:.1}", share(low)),
+            width: format!("{:.1}", (share(high) - share(low)).max(0.8)),
+        })
+    }
 }
 
 /// The figures of a run, the most important first.
@@ -237,14 +275,7 @@ pub(super) fn figure(estimate: &Estimate, name: String, unit: &'static str) -> K
 }
 
 fn bar(estimate: &Estimate) -> Option<IntervalBar> {
-    let (value, low, high) = (estimate.value?, estimate.low?, estimate.high?);
-    let end = high.max(value);
-    let share = |v: f64| 100.0 * (v / end).clamp(0.0, 1.0);
-    (end > 0.0 && low.is_finite() && end.is_finite()).then(|| IntervalBar {
-        value: format!("{:.1}", share(value)),
-        low: format!("{:.1}", share(low)),
-        width: format!("{:.1}", (share(high) - share(low)).max(0.8)),
-    })
+    IntervalBar::of(estimate.value?, estimate.low?, estimate.high?)
 }
 
 fn row_name(run: &JudgedRun, row: &ResultRow) -> String {

@@ -43,22 +43,24 @@ pub(super) fn charts(run: &JudgedRun) -> Vec<ChartFigure> {
     };
     let class = |op: &OpSummary| format!("k-{}", op.kind.name());
     let throughput = ops.iter().filter(|(_, op)| op.kind.moves_bytes());
-    let throughput: Vec<Bar<'_>> = throughput
-        .map(|(row, op)| Bar {
-            name: bar(row, op),
-            estimate: &op.bytes_per_second,
-            class: class(op),
-        })
+    let throughput: Vec<Bar> = throughput
+        .map(|(row, op)| Bar::of(bar(row, op), &op.bytes_per_second, class(op)))
         .collect();
-    let rate = ops.iter().map(|(row, op)| Bar {
-        name: bar(row, op),
-        estimate: &op.ops_per_second,
-        class: class(op),
-    });
-    let rate: Vec<Bar<'_>> = rate.collect();
+    let rate = ops
+        .iter()
+        .map(|(row, op)| Bar::of(bar(row, op), &op.ops_per_second, class(op)));
+    let rate: Vec<Bar> = rate.collect();
     [
-        bars::render("Throughput", "bytes per second", &throughput),
-        bars::render("Operations per second", "IOPS", &rate),
+        bars::render(
+            "Throughput",
+            "Throughput by workload, bytes per second",
+            &throughput,
+        ),
+        bars::render(
+            "Operations per second",
+            "Operations per second by workload, IOPS",
+            &rate,
+        ),
     ]
     .into_iter()
     .flatten()

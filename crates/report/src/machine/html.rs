@@ -1,11 +1,19 @@
-//! One page with the table and the topology, without scripts or anything from
-//! outside.
+//! One page with the answer, the table and the topology, without anything from outside.
 
-use askama::Template;
-use fathom_model::machine::{MachineUse, UseFigure};
+use fathom_model::machine::{MachineUse, ResourceUse, UseFigure};
 use fathom_model::unit;
+use fathom_model::view::Tone;
 
-use super::{figure, topology};
+use super::{beyond, figure, shown, topology};
+use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
+use crate::html::document_page::{
+    self, DocumentPage, PageBlock, PageCell, PageLine, PagePart, PageTable,
+};
+use crate::html::key_figures::{self, KeyFigure};
+use crate::table::Align;
+
+/// Style of the topology.
+const STYLE: &str = include_str!("../../assets/machine.css");
 
 /// When and how a page was made.
 #[derive(Debug, Clone, Default)]
@@ -16,69 +24,181 @@ pub struct PageMoment {
     pub command: String,
 }
 
-struct MachineRow<'a> {
-    name: &'a str,
-    kind: &'a str,
-    cells: [Vec<MachineCell>; 3],
-}
-
-struct MachineCell {
-    text: String,
-    how: String,
-    beyond: bool,
-}
-
-#[derive(Template)]
-#[template(path = "machine.html")]
-struct MachinePage<'a> {
-    style: &'static str,
-    host: &'a str,
-    span: String,
-    rows: Vec<MachineRow<'a>>,
-    topology: String,
-    made: String,
-    command: &'a str,
-    version: &'static str,
-}
-
 /// The page.
 ///
 /// # Errors
 /// Only when the template engine fails.
 pub fn html(found: &MachineUse, moment: &PageMoment) -> crate::Result<String> {
-    let cells = |figures: &[UseFigure]| -> Vec<MachineCell> {
-        let one = |one: &UseFigure| MachineCell {
-            text: figure(one),
-            how: one.how.clone(),
-            beyond: one.beyond,
-        };
-        match figures.is_empty() {
-            false => figures.iter().map(one).collect(),
-            true => vec![MachineCell {
-                text: "not readable".to_owned(),
-                how: "not available on this host".to_owned(),
-                beyond: false,
-            }],
-        }
+    let made = crate::moment::readable(moment.unix_ns);
+    let version = env!("CARGO_PKG_VERSION");
+    let command = match moment.command.is_empty() {
+        true => String::new(),
+        false => format!(": {}", moment.command),
     };
-    let rows = found.resources.iter().map(|resource| MachineRow {
-        name: &resource.name,
-        kind: &resource.kind,
-        cells: [
-            cells(&resource.utilisation),
-            cells(&resource.saturation),
-            cells(&resource.errors),
-        ],
+    let picture = topology::html(&found.picture);
+    let picture = (!picture.is_empty()).then(|| {
+        let how = "The thicker a line, the wider its link. The narrowest link is marked; one \
+                   that was trained below what both ends can do is red.";
+        let drawn = format!("<div class=\"topology\">{picture}</div>");
+        [PageBlock::Note(how.to_owned()), PageBlock::Drawn(drawn)]
     });
-    let page = MachinePage {
-        style: include_str!("../../assets/report.css"),
-        host: &found.host,
-        span: unit::span((found.seconds * 1e9) as u64),
-        rows: rows.collect(),
-        topology: topology::html(&found.picture),
-        made: crate::moment::readable(moment.unix_ns),
-        command: &moment.command,
-        version: env!("CARGO_PKG_VERSION"),
+    let how = "Point at a figure to see how it was read. Time in use of a disk (what iostat \
+               calls %util) is shown and nothing is judged by it.";
+    let sourced = beyond(found).map(|one| one.to_string());
+    let parts = [
+        PagePart::list("beyond", "Beyond the threshold", sourced.collect()),
+        PagePart::new(
+            "resources",
+            "Resources",
+            vec![
+                PageBlock::Table(table(found)),
+                PageBlock::Note(how.to_owned()),
+            ],
+        ),
+        PagePart::new(
+            "topology",
+            "Topology",
+            picture.into_iter().flatten().collect(),
+        ),
+        PagePart::list("missing", "Missing", found.notes.clone()),
+    ];
+    document_page::render(&DocumentPage {
+        title: format!("Use of {}", found.host),
+        style: STYLE,
+        below: vec![
+            format!("Watched for {}", unit::span((found.seconds * 1e9) as u64)),
+            format!("Made {made} with fathom {version}{command}"),
+        ],
+        answer: answer(found),
+        parts: parts.into_iter().flatten().collect(),
+        ..DocumentPage::default()
+    })
+}
+
+fn answer(found: &MachineUse) -> Answer {
+    let beyond: Vec<String> = beyond(found).map(|one| one.words).collect();
+    let resources = unit::counted(found.resources.len() as u64, "resource");
+    let limiter = match beyond.as_slice() {
+        [] => AnswerBox::new(LIMITER, Tone::Good, "nothing is beyond its threshold"),
+        [first, ..] => AnswerBox::new(
+            LIMITER,
+            Tone::Warning,
+            format!(
+                "{} beyond the threshold",
+                unit::counted(beyond.len() as u64, "figure")
+            ),
+        )
+        .because(first.clone())
+        .with(beyond.clone()),
     };
-    crate::html::page(&page)
+    let read = match found.notes.is_empty() {
+        true => AnswerBox::new(VALIDITY, Tone::Good, format!("{resources} read")),
+        false => AnswerBox::new(VALIDITY, Tone::Warning, "something could not be read")
+            .because(resources)
+            .with(found.notes.clone()),
+    };
+    Answer {
+        figures: figures(found),
+        sentence: match beyond.as_slice() {
+            [] => "No resource is beyond its threshold.".to_owned(),
+            [one] => format!("{one}."),
+            [first, rest @ ..] => format!("{first}; {} more beyond the threshold.", rest.len()),
+        },
+        boxes: vec![read, limiter],
+        next: Some("`fathom diagnose` says whether the storage is the bottleneck.".to_owned()),
+    }
+}
+
+/// The fullest of each kind of resource.
+fn figures(found: &MachineUse) -> Vec<KeyFigure> {
+    let kinds = [
+        ("cpu", "CPUs"),
+        ("memory", "Memory"),
+        ("disk", "Disks"),
+        ("interface", "Interfaces"),
+        ("link", "Links"),
+    ];
+    let mut figures: Vec<KeyFigure> = kinds
+        .into_iter()
+        .filter_map(|(kind, title)| fullest(found, kind, title))
+        .collect();
+    let beyond = beyond(found).count();
+    let count = KeyFigure::measured("Beyond the threshold", &beyond.to_string());
+    figures.push(count.below(match beyond {
+        0 => "no figure".to_owned(),
+        n => format!(
+            "of {}",
+            unit::counted(all(found).count().max(n) as u64, "figure")
+        ),
+    }));
+    figures.truncate(key_figures::MOST);
+    figures
+}
+
+fn all(found: &MachineUse) -> impl Iterator<Item = &UseFigure> {
+    found.resources.iter().flat_map(|one| {
+        let all = [&one.utilisation, &one.saturation, &one.errors];
+        all.into_iter().flatten()
+    })
+}
+
+/// The highest share of a kind.
+fn fullest(found: &MachineUse, kind: &str, title: &str) -> Option<KeyFigure> {
+    let of_kind = found.resources.iter().filter(|one| one.kind == kind);
+    let shares = of_kind.filter_map(|one| {
+        let figure = one.utilisation.iter().find(|one| one.unit == "ratio")?;
+        Some((figure.value?, figure, one))
+    });
+    let (share, figure, resource) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let most = figure.most.unwrap_or(share).max(share);
+    let key = KeyFigure::measured(title, &shown(share, "ratio"));
+    let most_words = match most > share {
+        true => format!(", at most {}", shown(most, "ratio")),
+        false => String::new(),
+    };
+    Some(
+        key.within(share, share, most.max(1.0))
+            .below(format!("{}: {}{most_words}", resource.name, figure.title)),
+    )
+}
+
+fn table(found: &MachineUse) -> PageTable {
+    let row = |resource: &ResourceUse| {
+        let name = match resource.name.contains(&resource.kind) {
+            true => resource.name.clone(),
+            false => format!("{} ({})", resource.name, resource.kind),
+        };
+        vec![
+            PageCell::text(name),
+            cell(&resource.utilisation),
+            cell(&resource.saturation),
+            cell(&resource.errors),
+        ]
+    };
+    PageTable {
+        caption: "Utilisation, saturation and errors by resource".to_owned(),
+        class: "cards lines",
+        heads: ["resource", "utilisation", "saturation", "errors"]
+            .map(|head| (head.to_owned(), Align::Left))
+            .to_vec(),
+        rows: found.resources.iter().map(row).collect(),
+    }
+}
+
+fn cell(figures: &[UseFigure]) -> PageCell {
+    let line = |one: &UseFigure| PageLine {
+        text: figure(one),
+        class: if one.beyond { "beyond" } else { "" },
+        hint: one.how.clone(),
+    };
+    match figures.is_empty() {
+        true => PageCell {
+            hint: "not available on this host".to_owned(),
+            ..PageCell::text("not readable")
+        },
+        false => PageCell {
+            lines: figures.iter().map(line).collect(),
+            ..PageCell::default()
+        },
+    }
 }

@@ -73,7 +73,7 @@ pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
         ]);
     }
     out.push_str(&table.fit(width));
-    beyond(&mut out, found, width);
+    push_beyond(&mut out, found, width);
     let picture = picture::text(&found.picture);
     if !picture.is_empty() {
         out.push_str(&format!("\n{picture}"));
@@ -91,7 +91,8 @@ pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
     if how {
         sources(&mut out, found, width);
     } else {
-        out.push_str("\nA ! is beyond its threshold. --how says how each figure was read.\n");
+        let how = "A ! is beyond its threshold. --how says how each figure was read.";
+        out.push_str(&format!("\n{}\n", wrap(how, width).join("\n")));
     }
     out
 }
@@ -124,33 +125,60 @@ fn shown(value: f64, words: &str) -> String {
     }
 }
 
-fn beyond(out: &mut String, found: &MachineUse, width: usize) {
-    for resource in &found.resources {
+fn push_beyond(out: &mut String, found: &MachineUse, width: usize) {
+    for one in beyond(found) {
+        for (index, part) in wrap(&clean(&format!("! {one}")), width - 2)
+            .iter()
+            .enumerate()
+        {
+            let lead = if index == 0 { "\n" } else { "\n  " };
+            out.push_str(&format!("{lead}{part}"));
+        }
+        out.push('\n');
+    }
+}
+
+/// A figure beyond its threshold.
+struct Beyond<'m> {
+    /// `sda: queue 24, over 10`.
+    words: String,
+    /// Where the threshold is from.
+    source: &'m str,
+}
+
+impl std::fmt::Display for Beyond<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} ({})", self.words, self.source)
+    }
+}
+
+/// What is beyond its threshold.
+fn beyond(found: &MachineUse) -> impl Iterator<Item = Beyond<'_>> {
+    let figures = found.resources.iter().flat_map(|resource| {
         let all = [
             &resource.utilisation,
             &resource.saturation,
             &resource.errors,
         ];
-        for one in all.into_iter().flatten().filter(|figure| figure.beyond) {
-            let limit = one
-                .threshold
-                .map_or(String::new(), |limit| shown(limit, &one.unit));
-            let source = one.source.as_deref().unwrap_or("the link's own rating");
-            let line = match one.unit.as_str() {
-                "state" => format!("! {}: {} ({source})", resource.name, one.title),
+        let figures = all.into_iter().flatten();
+        figures.map(move |one| (resource, one))
+    });
+    let beyond = figures.filter(|(_, one)| one.beyond);
+    beyond.map(|(resource, one)| {
+        let limit = one.threshold;
+        let limit = limit.map_or(String::new(), |limit| shown(limit, &one.unit));
+        Beyond {
+            words: match one.unit.as_str() {
+                "state" => format!("{}: {}", resource.name, one.title),
                 _ => format!(
-                    "! {}: {}, over {limit} ({source})",
+                    "{}: {}, over {limit}",
                     resource.name,
                     figure(one).trim_start_matches("! ")
                 ),
-            };
-            for (index, part) in wrap(&clean(&line), width - 2).iter().enumerate() {
-                let lead = if index == 0 { "\n" } else { "\n  " };
-                out.push_str(&format!("{lead}{part}"));
-            }
-            out.push('\n');
+            },
+            source: one.source.as_deref().unwrap_or("the link's own rating"),
         }
-    }
+    })
 }
 
 fn sources(out: &mut String, found: &MachineUse, width: usize) {

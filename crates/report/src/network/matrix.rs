@@ -3,7 +3,7 @@
 use fathom_model::network::{MatrixCell, MatrixMode, MatrixReport, MatrixRound};
 use fathom_model::unit;
 
-use super::{rate, remark, time};
+use super::{matrix_answer, rate, remark, time};
 use crate::table::{Align, Table};
 
 /// Hosts up to which a matrix fits a terminal; above, only what stands out is
@@ -12,8 +12,9 @@ const MOST_COLUMNS: usize = 12;
 
 /// The report for a terminal.
 pub fn matrix_text(report: &MatrixReport, width: usize) -> String {
-    let mut text = format!(
-        "{} hosts, {} s and {} each\n",
+    let mut text = crate::table::wrap(&matrix_answer::matrix_sentence(report), width).join("\n");
+    text += &format!(
+        "\n\n{} hosts, {} s and {} each\n",
         report.hosts.len(),
         report.seconds,
         match report.streams {
@@ -27,13 +28,26 @@ pub fn matrix_text(report: &MatrixReport, width: usize) -> String {
     if let Some(median) = report.outliers.median_bits {
         text += &format!("\nmedian of all links alone: {}\n", unit::bits(median));
     }
-    if report.outliers.nodes.is_empty() && report.outliers.links.is_empty() {
-        text += "no link and no host stands out\n";
-    }
     for one in &report.remarks {
-        text += &remark("!", &one.text);
+        text += &remark("!", &one.text, width);
     }
     text
+}
+
+/// What went wrong in a round.
+pub(super) fn errors_of(report: &MatrixReport, round: &MatrixRound) -> Vec<String> {
+    let name = |host: usize| report.hosts.get(host).map_or("?", String::as_str);
+    let errors = round.cells.iter().filter_map(|cell| {
+        let error = cell.error.as_ref()?;
+        Some(format!("{} to {}: {error}", name(cell.from), name(cell.to)))
+    });
+    errors.collect()
+}
+
+/// What went wrong in all rounds.
+pub(super) fn errors(report: &MatrixReport) -> Vec<String> {
+    let rounds = report.rounds.iter();
+    rounds.flat_map(|round| errors_of(report, round)).collect()
 }
 
 /// The cell of a direction.
@@ -68,14 +82,9 @@ fn round_text(report: &MatrixReport, round: &MatrixRound, width: usize) -> Strin
             );
         }
     }
-    let errors = round.cells.iter().filter_map(|cell| {
-        let error = cell.error.as_ref()?;
-        Some(format!(
-            "{} to {}: {error}",
-            report.hosts[cell.from], report.hosts[cell.to]
-        ))
-    });
-    errors.for_each(|error| text += &remark("!", &error));
+    for error in errors_of(report, round) {
+        text += &remark("!", &error, width);
+    }
     text
 }
 

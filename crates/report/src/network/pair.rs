@@ -6,42 +6,59 @@ use fathom_model::network::{
 use fathom_model::{Histogram, unit};
 use fathom_stats::median::median;
 
-use super::{rate, remark, time};
-use crate::table::{Align, Table};
+use super::{LEAST_FOR_P99, pair_answer, rate, remark, time};
+use crate::listing::Listing;
+use crate::table::{Align, wrap};
 
 /// The report for a terminal.
 pub fn pair_text(report: &PairReport, width: usize) -> String {
-    let mut text = heading(report);
-    text += &path(report);
-    text += &loads(report, width);
-    text += &requests(report, width);
+    let mut text = wrap(&pair_answer::pair_sentence(report), width).join("\n");
+    text.push('\n');
     if !report.limits.is_empty() {
         text += "\nWhat sets the rate\n";
         for (way, limit) in &report.limits {
-            text += &limit_text(way, limit);
+            text += &limit_text(way, limit, width);
         }
     }
+    for listing in [streams(report), requests(report)].into_iter().flatten() {
+        text += &format!("\n{}", listing.text(2, width));
+    }
+    for error in errors(report) {
+        text += &remark("!", &error, width);
+    }
+    text += &format!("\n{}", heading(report, width));
+    text += &path(report, width);
     if !report.remarks.is_empty() {
         text.push('\n');
         for one in &report.remarks {
-            text += &remark("!", &one.text);
+            text += &remark("!", &one.text, width);
         }
     }
     text
 }
 
-fn heading(report: &PairReport) -> String {
+fn heading(report: &PairReport, width: usize) -> String {
     let mut text = format!(
         "{} to {} ({})\n",
         report.ours.hostname, report.theirs.hostname, report.reached.address
     );
-    for (side, host) in [("here ", &report.ours), ("there", &report.theirs)] {
-        text += &format!("  {side}  {}\n", host_line(host));
+    for (side, host) in [("here", &report.ours), ("there", &report.theirs)] {
+        text += &field(side, &host_line(host), width);
     }
     text
 }
 
-fn host_line(host: &HostFacts) -> String {
+/// A name with its value beside it.
+fn field(name: &str, value: &str, width: usize) -> String {
+    const NAME: usize = 17;
+    let lines = wrap(value, width.saturating_sub(NAME + 3));
+    let mut names = std::iter::once(name).chain(std::iter::repeat(""));
+    let line = |line: &String| format!("  {:<NAME$} {line}\n", names.next().unwrap_or_default());
+    lines.iter().map(line).collect()
+}
+
+/// The link and the CPUs of a host.
+pub(super) fn host_line(host: &HostFacts) -> String {
     let Some(link) = &host.link else {
         return format!("{}, link not found", host.address);
     };
@@ -70,7 +87,14 @@ fn host_line(host: &HostFacts) -> String {
     parts.join(", ")
 }
 
-fn path(report: &PairReport) -> String {
+fn path(report: &PairReport, width: usize) -> String {
+    let rows = path_rows(report);
+    let lines = rows.iter().map(|(name, value)| field(name, value, width));
+    lines.collect()
+}
+
+/// What is known of the path, each with its name.
+pub(super) fn path_rows(report: &PairReport) -> Vec<(String, String)> {
     let mut rows: Vec<(&str, String)> = Vec::new();
     let connect = report.reached.connect_ns.iter();
     let connect: Vec<f64> = connect.map(|ns| *ns as f64).collect();
@@ -91,81 +115,70 @@ fn path(report: &PairReport) -> String {
         rows.push(("packet size", mtu.explanation.clone()));
     }
     if let Some(clock) = &report.clock {
+        let sign = if clock.offset_ns < 0 { "-" } else { "+" };
+        let offset = unit::latency(clock.offset_ns.unsigned_abs() as f64);
+        let uncertainty = unit::latency(clock.uncertainty_ns as f64);
         rows.push((
             "clock",
-            format!(
-                "theirs is {}{} off ours, ± {}",
-                if clock.offset_ns < 0 { "-" } else { "+" },
-                unit::latency(clock.offset_ns.unsigned_abs() as f64),
-                unit::latency(clock.uncertainty_ns as f64)
-            ),
+            format!("theirs is {sign}{offset} off ours, ± {uncertainty}"),
         ));
     }
-    let mut text = String::new();
-    for (name, value) in rows {
-        let lines = crate::table::wrap(&value, 60);
-        for (at, line) in lines.iter().enumerate() {
-            let name = if at == 0 { name } else { "" };
-            text += &format!("  {name:<17} {line}\n");
-        }
-    }
-    if text.is_empty() {
-        text
-    } else {
-        format!("\n{text}")
-    }
+    let named = rows.into_iter();
+    named
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Median, 99th percentile and the largest, as far as the number carries them.
 fn trips(latency: &Histogram) -> String {
     let mut parts = vec![format!("p50 {}", time(latency.quantile(0.5)))];
-    if latency.count() >= 1000 {
+    if latency.count() >= LEAST_FOR_P99 {
         parts.push(format!("p99 {}", time(latency.quantile(0.99))));
     }
     parts.push(format!("max {}", time(latency.max())));
     format!("{} of {}", parts.join(", "), unit::group(latency.count()))
 }
 
-fn loads(report: &PairReport, width: usize) -> String {
-    let streams = report
-        .loads
-        .iter()
-        .filter(|load| load.spec.kind == LoadKind::Stream);
-    let mut table = Table::new([
+/// Streams, load by load.
+pub(super) fn streams(report: &PairReport) -> Option<Listing> {
+    let heads = [
         ("load", Align::Left),
         ("there", Align::Right),
         ("back", Align::Right),
         ("resent", Align::Right),
         ("round trip", Align::Right),
-        ("CPU s/GB\nsend", Align::Right),
-        ("\nreceive", Align::Right),
-    ])
-    .indent(2);
-    let mut notes = String::new();
-    for load in streams {
-        let of = |flow: &Option<FlowReport>| {
-            flow.as_ref()
-                .map_or_else(String::new, |flow| rate(flow.receiver.bits_per_second()))
-        };
-        table.row([
+        ("CPU s/GB\nsend/receive", Align::Right),
+    ];
+    let of = |flow: &Option<FlowReport>| {
+        let flow = flow.as_ref();
+        flow.map_or_else(String::new, |flow| rate(flow.receiver.bits_per_second()))
+    };
+    let is_stream = |load: &&LoadResult| load.spec.kind == LoadKind::Stream;
+    let rows = report.loads.iter().filter(is_stream).map(|load| {
+        let trip = load.loaded.as_ref();
+        vec![
             load.name.clone(),
             of(&load.forward),
             of(&load.reverse),
             resent(load),
-            load.loaded
-                .as_ref()
-                .map_or_else(String::new, |l| time(l.latency.quantile(0.5))),
-            cpu(load, |flow| &flow.sender),
-            cpu(load, |flow| &flow.receiver),
-        ]);
-        if let Some(error) = &load.error {
-            notes += &remark("!", &format!("{}: {error}", load.name));
-        }
-    }
-    if table.is_empty() {
-        return String::new();
-    }
-    format!("\n{}{notes}", table.fit(width))
+            trip.map_or_else(String::new, |trip| time(trip.latency.quantile(0.5))),
+            format!(
+                "{} / {}",
+                cpu(load, |flow| &flow.sender),
+                cpu(load, |flow| &flow.receiver)
+            ),
+        ]
+    });
+    Listing::new("Streams", heads).with(0, usize::MAX, rows)
+}
+
+/// What went wrong, load by load.
+pub(super) fn errors(report: &PairReport) -> Vec<String> {
+    let errors = report.loads.iter().filter_map(|load| {
+        let error = load.error.as_ref()?;
+        Some(format!("{}: {error}", load.name))
+    });
+    errors.collect()
 }
 
 fn flows(load: &LoadResult) -> impl Iterator<Item = &FlowReport> {
@@ -197,46 +210,37 @@ fn cpu(load: &LoadResult, end: fn(&FlowReport) -> &EndReport) -> String {
     }
 }
 
-fn requests(report: &PairReport, width: usize) -> String {
-    let mut table = Table::new([
+/// Requests and responses, load by load.
+pub(super) fn requests(report: &PairReport) -> Option<Listing> {
+    let heads = [
         ("request", Align::Left),
         ("per second", Align::Right),
         ("payload", Align::Right),
         ("p50", Align::Right),
         ("p99", Align::Right),
         ("max", Align::Right),
-    ])
-    .indent(2);
+    ];
     let of_kind = |load: &&LoadResult| load.spec.kind != LoadKind::Stream;
-    let mut notes = String::new();
-    for load in report.loads.iter().filter(of_kind) {
-        if let Some(error) = &load.error {
-            notes += &remark("!", &format!("{}: {error}", load.name));
-        }
-        let Some(flow) = &load.forward else {
-            continue;
-        };
+    let rows = report.loads.iter().filter(of_kind).filter_map(|load| {
+        let flow = load.forward.as_ref()?;
         let latency = flow.sender.latency();
         let seconds = flow.sender.duration_ns().max(1) as f64 / 1e9;
-        let p99 = (latency.count() >= 1000)
+        let p99 = (latency.count() >= LEAST_FOR_P99)
             .then(|| latency.quantile(0.99))
             .flatten();
-        table.row([
+        Some(vec![
             load.name.clone(),
             unit::count(flow.sender.blocks() as f64 / seconds),
             rate(flow.sender.bits_per_second()),
             time(latency.quantile(0.5)),
             time(p99),
             time(latency.max()),
-        ]);
-    }
-    if table.is_empty() {
-        return notes;
-    }
-    format!("\n{}{notes}", table.fit(width))
+        ])
+    });
+    Listing::new("Requests", heads).with(0, usize::MAX, rows)
 }
 
-fn limit_text(way: &str, limit: &NetLimit) -> String {
+fn limit_text(way: &str, limit: &NetLimit, width: usize) -> String {
     let mut text = match limit.wire_bits {
         Some(bits) => format!(
             "  {way:<6} {} at {} on the wire\n",
@@ -246,7 +250,7 @@ fn limit_text(way: &str, limit: &NetLimit) -> String {
         None => format!("  {way:<6} {}\n", limit.kind.words()),
     };
     for part in [&limit.evidence, &limit.remedy] {
-        for line in crate::table::wrap(part, 70) {
+        for line in wrap(part, width.saturating_sub(9)) {
             text += &format!("         {line}\n");
         }
     }

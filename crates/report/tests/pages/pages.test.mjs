@@ -8,15 +8,17 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 import { DESKTOP, PHONE, openFile, shots, startBrowser } from "./browser.mjs";
+import { assertLooksAsKept, difference, isDifferent, picture } from "./references.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const fathom = process.env.FATHOM;
 const SIZES = [DESKTOP, PHONE];
 const REPORTS = {
-  quick: ["quick", "sim:ssd", "--seconds", "3"],
-  io: ["io", "sim:ssd", "--rw", "randread", "--bs", "4k", "--iodepth", "8", "--runtime", "60"],
-  ab: ["ab", "sim:ssd", "--vary", "iodepth=8,16", "--rw", "randread", "--bs", "4k", "--runtime", "10"],
-  curve: ["curve", "depth", "sim:ssd", "--rw", "randread", "--bs", "4k"],
+  quick: ["quick", "sim:ssd", "--seconds", "3", "--seed", "7"],
+  io: ["io", "sim:ssd", "--rw", "randread", "--bs", "4k", "--iodepth", "8", "--runtime", "60", "--seed", "7"],
+  ab: ["ab", "sim:ssd", "--vary", "iodepth=8,16", "--rw", "randread", "--bs", "4k", "--runtime", "10", "--seed", "7"],
+  curve: ["curve", "depth", "sim:ssd", "--rw", "randread", "--bs", "4k", "--seed", "7"],
+  snia: ["snia", "latency", "sim:ideal?size=64MiB", "--rounds-max", "5", "--round-seconds", "5", "--seed", "7"],
 };
 
 const files = {};
@@ -63,6 +65,7 @@ for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summar
         await page.screenshot({ path: join(shots, `${name}-${size.width}.png`) });
         await page.screenshot({ path: join(shots, `${name}-${size.width}-full.png`), fullPage: true });
       }
+      await assertLooksAsKept(page, `${name}-${size.width}`);
       await page.close();
     });
   }
@@ -79,6 +82,28 @@ for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summar
     }
   });
 }
+
+test("a changed layout looks different, another way to smooth letters does not", async () => {
+  const { page } = await open("io", DESKTOP);
+  const kept = await picture(page);
+  const change = async (css) => {
+    const style = await page.addStyleTag({ content: css });
+    const found = await difference(page, kept, await picture(page));
+    await style.evaluate((node) => node.remove());
+    return found;
+  };
+  for (const css of ["body { will-change: transform }", "body { filter: blur(.3px) }", "body { transform: translate(.3px, .3px) }",
+    "body { letter-spacing: .001em }", ".number { color: color-mix(in srgb, currentColor 95%, white) }"]) {
+    const found = await change(css);
+    assert.ok(!isDifferent(found), `${css}: ${found.words}`);
+  }
+  for (const css of [".verdict { display: none }", ".strip { grid-template-columns: 1fr 1fr }", "h1 { margin-bottom: 14px }", ".key-figure svg { visibility: hidden }",
+    "main { max-width: 1120px }", ".key-figure { background: #fff0e0 }", "nav { visibility: hidden }"]) {
+    const found = await change(css);
+    assert.ok(isDifferent(found), `${css}: ${found.words}`);
+  }
+  await page.close();
+});
 
 test("dark follows the system", async () => {
   const colour = async (scheme) => {

@@ -5,10 +5,12 @@
 
 mod browser;
 mod crosscheck;
+mod documents_in_a_browser;
 mod hosts_in_a_browser;
 mod html;
 mod machine;
 mod opinion;
 mod schema;
 mod synthetic;
+mod synthetic_documents;
 mod text;

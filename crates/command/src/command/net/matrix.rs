@@ -1,7 +1,6 @@
 //! All pairs of several hosts.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -23,9 +22,6 @@ pub(super) struct MatrixFlags {
     /// all of these.
     #[arg(long, value_enum, value_name = "WHICH")]
     mode: Vec<ModeChoice>,
-    /// Write the matrix as a heat map to this file.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
 }
 
 /// Which pairs run at the same time.
@@ -70,9 +66,6 @@ pub(super) fn run(
     // Each way is measured by its own sender.
     load.direction = fathom_model::network::Direction::Forward;
     load.check().map_err(CommandError::usage)?;
-    if let Some(path) = &net.matrix.html {
-        present::admit(path, fathom_outputs::Mark::Page)?;
-    }
     let plan = MatrixPlan { modes, load };
     let mut meta = network::meta("net, all pairs")?;
     let load_control = load_control(net.quiet)?;
@@ -108,10 +101,11 @@ pub(super) fn run(
     };
     let text = match format {
         NetFormat::Json => pages::json(&report)?,
-        _ => pages::matrix_text(&report, fathom_console::columns()),
+        NetFormat::Html => pages::matrix_html(&report)?,
+        _ => pages::matrix_text(&report, net.shown.columns()),
     };
     net.shown.write(&text)?;
-    if let Some(path) = &net.matrix.html {
+    if let Some(path) = &net.html {
         write_page(path, &pages::matrix_html(&report)?)?;
     }
     let cells = report.rounds.iter().flat_map(|round| &round.cells);

@@ -7,7 +7,7 @@ use fathom_model::RunRecord;
 use fathom_outputs::Mark;
 use fathom_report::images::{self, ChartImage};
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// The bytes of a chart in a format.
@@ -25,6 +25,8 @@ pub(super) fn write(
         let id = &record.meta.id;
         anyhow::bail!("run {id} has no charts; try `fathom report {id}`");
     }
+    refuse_other_ending(svg, "svg", "png")?;
+    refuse_other_ending(png, "png", "svg")?;
     let formats: [(&str, Option<&Path>, Encoding); 2] = [
         ("svg", svg, |chart| Ok(chart.svg.clone().into_bytes())),
         ("png", png, |chart| Ok(images::png(chart)?)),
@@ -40,6 +42,19 @@ pub(super) fn write(
     }
     present::write_stdout(&paths)?;
     Ok(Exit::Success)
+}
+
+/// A name that ends as another format is called is no folder.
+fn refuse_other_ending(target: Option<&Path>, own: &str, other: &str) -> anyhow::Result<()> {
+    let is_other = |path: &&Path| path.extension().is_some_and(|end| end == other);
+    match target.filter(is_other) {
+        Some(path) => {
+            let path = path.display();
+            let problem = format!("--{own} {path}: this is the name of a file of another format");
+            Err(CommandError::Usage(format!("{problem}\nhelp: --{other} {path}")).into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// Which chart goes where.

@@ -1,9 +1,10 @@
 //! `fathom runs tag`, `note` and `rename`: what the user says about a run.
 
 use clap::Args;
+use fathom_model::printable::one_line;
 use fathom_store::Store;
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
@@ -57,7 +58,12 @@ pub(super) fn tag(tag: &Tag) -> anyhow::Result<Exit> {
     let mut tags = run.map(|run| run.tags).unwrap_or_default();
     tags.retain(|kept| !tag.tags.contains(kept));
     if !tag.remove {
-        tags.extend(tag.tags.iter().cloned());
+        for new in &tag.tags {
+            check_tag(new)?;
+            if !tags.contains(new) {
+                tags.push(new.clone());
+            }
+        }
     }
     store.set_tags(&id, &tags)?;
     let shown = match tags.is_empty() {
@@ -66,6 +72,17 @@ pub(super) fn tag(tag: &Tag) -> anyhow::Result<Exit> {
     };
     present::write_names(&format!("{id}: {shown}\n"))?;
     Ok(Exit::Success)
+}
+
+/// A tag is one word, as it is typed to find it again.
+fn check_tag(tag: &str) -> Result<(), CommandError> {
+    let is_word = |c: char| !c.is_whitespace() && !c.is_control() && c != ',';
+    if !tag.is_empty() && tag.chars().all(is_word) {
+        return Ok(());
+    }
+    let problem =
+        format!("invalid tag '{tag}': a tag is one word\nhelp: fathom runs note takes sentences");
+    Err(CommandError::Usage(problem))
 }
 
 pub(super) fn note(note: &Note) -> anyhow::Result<Exit> {
@@ -80,11 +97,10 @@ pub(super) fn note(note: &Note) -> anyhow::Result<Exit> {
 
 pub(super) fn rename(rename: &Rename) -> anyhow::Result<Exit> {
     let (mut store, id) = open(&rename.store, &rename.run)?;
-    store.set_label(&id, text(&rename.label))?;
-    present::write_names(&format!(
-        "{id}: {}\n",
-        text(&rename.label).unwrap_or("no label")
-    ))?;
+    // A label stands in tables and at the head of reports.
+    let label = one_line(&rename.label);
+    store.set_label(&id, text(&label))?;
+    present::write_names(&format!("{id}: {}\n", text(&label).unwrap_or("no label")))?;
     Ok(Exit::Success)
 }
 
