@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn pauses_between_samples_count_where_they_were_looked_for() {
-        let line = super::line(&paused(0.4, 500.0)).unwrap();
+        let line = line(&paused(0.4, 500.0)).unwrap();
         let expected = "sda: stood still 20 times, 40 % of the time";
         assert!(line.starts_with(expected), "{line}");
         assert!(line.ends_with("for 0.4 s each time"), "{line}");
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn large_requests_of_a_slow_device_are_no_pauses() {
-        assert_eq!(super::line(&paused(0.4, 2.0)), None);
-        assert_eq!(super::line(&paused(0.25, 500.0)), None, "short");
+        assert_eq!(line(&paused(0.4, 2.0)), None);
+        assert_eq!(line(&paused(0.25, 500.0)), None, "short");
     }
 
     #[test]

@@ -167,7 +167,7 @@ fn graded(case: &BlindCase, said: &Said) -> (BlindGrade, Option<String>) {
     if let Some(never) = case.never.iter().find(|never| never.answer.holds(said)) {
         return (BlindGrade::Never, Some(never.mistake.clone()));
     }
-    let any = |of: &[super::expectation::Expectation]| of.iter().any(|one| one.holds(said));
+    let any = |of: &[Expectation]| of.iter().any(|one| one.holds(said));
     match (any(&case.right), any(&case.partly)) {
         (true, _) => (BlindGrade::Right, None),
         (false, true) => (BlindGrade::Partly, None),
