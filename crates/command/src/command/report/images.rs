@@ -44,7 +44,7 @@ pub(super) fn write(
     Ok(Exit::Success)
 }
 
-/// A name that ends as another format is called is no folder.
+/// A name that ends as another format is called is not a folder.
 fn refuse_other_ending(target: Option<&Path>, own: &str, other: &str) -> anyhow::Result<()> {
     let is_other = |path: &&Path| path.extension().is_some_and(|end| end == other);
     match target.filter(is_other) {
