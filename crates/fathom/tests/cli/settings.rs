@@ -22,13 +22,13 @@ fn a_setting_counts_as_typed_unless_its_option_is_typed() {
     let bench = Bench::new();
     let settings = "[defaults]\ncolor = 'never'\n[io]\nruntime = '1s'\niodepth = 7\n\
                     size = '4m'\nformat = 'json'\nquiet = true\n";
-    let from_file = fathom(&bench, settings, &["io", "null:", "--rw", "randread"]);
+    let from_file = fathom(&bench, settings, &["io", "sim:ssd", "--rw", "randread"]);
     from_file.expect_status(0);
     assert!(from_file.stdout.contains("\"iodepth\": 7") || from_file.stdout.contains("q7"));
     let typed = fathom(
         &bench,
         settings,
-        &["io", "null:", "--iodepth", "3", "--csv"],
+        &["io", "sim:ssd", "--iodepth", "3", "--csv"],
     );
     typed.expect_status(0);
     assert!(
