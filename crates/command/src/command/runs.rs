@@ -12,7 +12,7 @@ use fathom_runs::network::{self, NetworkDisplay};
 pub(crate) use fathom_runs::stored::{load, load_whole};
 use fathom_store::Store;
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::{Format, StorePath};
 use crate::{pipeline, present};
 
@@ -37,7 +37,8 @@ pub(crate) enum Runs {
     Tag(notes::Tag),
     Note(notes::Note),
     Rename(notes::Rename),
-    /// Remove runs from the store, with the reports beside it. Asks first on a terminal.
+    /// Remove runs from the store, with the reports beside it. Asks first; without a
+    /// terminal it takes --yes.
     #[command(after_help = "Example:\n  fathom runs rm 20261121-153042-k3f9")]
     Rm {
         /// Ids, or starts of them.
@@ -90,8 +91,15 @@ fn remove(path: &Path, runs: &[String], yes: bool) -> anyhow::Result<Exit> {
         }
     }
     drop(known);
+    if !yes && !consent::can_ask() {
+        return Err(CommandError::usage(
+            "runs rm removes runs for good and asks first, which needs a terminal; with --yes it does \
+             not ask",
+        )
+        .into());
+    }
     let mut store = Store::open(path)?;
-    if !yes && consent::can_ask() {
+    if !yes {
         let question = format!(
             "Remove {} with the reports?\n  {}\n",
             unit::counted(ids.len() as u64, "run"),

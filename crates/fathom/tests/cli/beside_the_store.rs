@@ -44,7 +44,7 @@ fn a_removed_run_takes_its_report_along_and_nothing_else() {
             fs::write(&report, "my notes on this run").unwrap();
         }
         let id = report.file_stem().unwrap().to_string_lossy().into_owned();
-        bench.fathom(["runs", "rm", &id]).expect_status(0);
+        bench.fathom(["runs", "rm", &id, "--yes"]).expect_status(0);
         assert_eq!(report.exists(), !own);
     }
 }

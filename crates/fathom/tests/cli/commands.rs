@@ -129,7 +129,9 @@ fn runs_are_listed_shown_exported_reported_and_removed() {
         "{}",
         nothing.stderr
     );
-    bench.fathom(["runs", "rm", "latest"]).expect_status(0);
+    bench
+        .fathom(["runs", "rm", "latest", "--yes"])
+        .expect_status(0);
     assert!(bench.fathom(["runs", "list"]).stdout.contains(id));
     let shown = bench.fathom(["runs", "show", "latest", "--json"]).json();
     assert_eq!(shown, result, "the store gives back what was shown");
@@ -145,7 +147,10 @@ fn runs_are_listed_shown_exported_reported_and_removed() {
             .unwrap()
             .contains(id)
     );
-    bench.fathom(["runs", "rm", id]).expect_status(0);
+    let unasked = bench.fathom(["runs", "rm", id]);
+    unasked.expect_status(2);
+    assert!(unasked.stderr.contains("--yes"), "{}", unasked.stderr);
+    bench.fathom(["runs", "rm", id, "--yes"]).expect_status(0);
     bench
         .fathom(["runs", "show", id])
         .expect_status(2)
