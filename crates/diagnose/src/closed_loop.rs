@@ -17,6 +17,7 @@ use crate::load;
 use crate::network_mounts;
 use crate::recording::{DiskMoment, Moment, Recording};
 use crate::series::Series;
+use crate::stalled;
 
 /// Workers that wait for a device, and what it gives them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,20 +104,16 @@ fn all_wait(moment: &Moment, disk: &DiskMoment) -> bool {
         && disk.mean_wait_ms().is_some_and(|ms| ms >= SLOW_MS)
 }
 
-/// Half of what is in flight are reads that programs asked for. Nobody reads what he does
-/// not wait for; writes may be those of the page cache.
+/// Half of what is in flight are reads that programs asked for. Somebody waits for each
+/// read; writes may be those of the page cache.
 fn reads_wait(moment: &Moment, disk: &DiskMoment) -> bool {
     let (Some(queue), Some(read_ms)) = (disk.in_flight(), disk.read_wait_ms) else {
         return false;
     };
     let reads_in_flight = disk.reads * read_ms / 1000.0;
-    let programs = moment.processes.iter();
-    let programs = programs.filter(|process| !process.is_of_the_kernel());
-    let asked: f64 = programs.map(|process| process.read_bytes).sum();
     is_never_empty(disk, queue)
         && reads_in_flight >= HALF * queue
-        && disk.read_bytes > 0.0
-        && asked >= HALF * disk.read_bytes
+        && stalled::programs_read(moment, disk)
         && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
 }
 
@@ -141,8 +138,8 @@ mod tests {
     use crate::diagnose;
     use crate::recording::{CpuShares, DiskMoment, DoerMoment, Moment, RecordedHost, Recording};
 
-    /// Fifteen seconds of a device that gives so many operations per second, with a
-    /// queue and tasks that wait in each second as told.
+    /// Fifteen seconds of a device at this rate. `of_second` gives its queue and the tasks
+    /// that wait in each second.
     fn device(operations: f64, of_second: impl Fn(u32) -> Waiting) -> Recording {
         let moment = |number: u32| {
             let Waiting { queue, tasks } = of_second(number);

@@ -43,11 +43,16 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 /// Share of the moment in which programs had reads in flight.
 pub(crate) fn by_reads(moment: &Moment, disk: &DiskMoment) -> Option<f64> {
     let mostly = disk.reads >= MOSTLY_READS * disk.operations();
+    disk.util.filter(|_| mostly && programs_read(moment, disk))
+}
+
+/// Whether programs asked for at least half of what the device read, and not the kernel
+/// for itself.
+pub(crate) fn programs_read(moment: &Moment, disk: &DiskMoment) -> bool {
     let programs = moment.processes.iter();
     let programs = programs.filter(|process| !process.is_of_the_kernel());
     let asked: f64 = programs
         .map(|process: &DoerMoment| process.read_bytes)
         .sum();
-    let by_programs = disk.read_bytes > 0.0 && asked >= HALF * disk.read_bytes;
-    disk.util.filter(|_| mostly && by_programs)
+    disk.read_bytes > 0.0 && asked >= HALF * disk.read_bytes
 }

@@ -213,13 +213,13 @@ pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
         }
         _ => virtual_leaf(facts),
     };
-    if let Some(name) = loop_past_the_cache(facts).filter(|_| layer.is_none()) {
+    if let Some(evidence) = loop_past_the_cache(facts).filter(|_| layer.is_none()) {
         return Some(Outcome::decided(
             RULE,
             FindingStatus::Info,
             1.0,
             RULE.info,
-            name,
+            evidence,
         ));
     }
     let below = filesystem.map_or("a block device".to_owned(), |kind| {
