@@ -2,7 +2,8 @@
 //!
 //! A condition is met when the whole 95 % interval of its figure keeps the
 //! bound, not met when the whole interval breaks it, and not proven in
-//! between, or where the data give no interval. A largest value is a fact of
+//! between, or where the data give no interval. A percentile that every second keeps
+//! far below its bound is met without one. A largest value is a fact of
 //! the run. A number that is not trusted proves nothing.
 
 use fathom_model::estimate::Estimate;
@@ -11,6 +12,7 @@ use fathom_model::op::OpKind;
 use fathom_model::slo::{Condition, Slo, SloFigure};
 use fathom_model::unit;
 use fathom_model::verdict::{Fit, Fitness, Validity};
+use fathom_rules::method::far_below::{LEAST_SECONDS, THRESHOLD};
 use fathom_stats::clustered_share::clustered_share;
 
 use crate::summary::KindLatencies;
@@ -112,12 +114,14 @@ fn check(condition: &Condition, ops: &[OpSummary], latencies: &[KindLatencies<'_
         let held = latency(condition, op, several);
         let open = held.outcome == Fit::NotProven;
         let own = latencies.iter().find(|own| own.kind == op.kind);
-        let broken = own
-            .filter(|_| open)
-            .and_then(|own| too_many_are_slow(condition, own));
-        match broken {
-            Some(text) => Held {
-                outcome: Fit::NotMet,
+        let Some(own) = own.filter(|_| open) else {
+            return held;
+        };
+        let broken = too_many_are_slow(condition, own).map(|text| (Fit::NotMet, text));
+        let decided = broken.or_else(|| Some((Fit::Met, far_below(condition, own)?)));
+        match decided {
+            Some((outcome, text)) => Held {
+                outcome,
                 text: format!("{}; {text}", held.text),
                 ..held
             },
@@ -234,6 +238,26 @@ fn too_many_are_slow(condition: &Condition, latencies: &KindLatencies<'_>) -> Op
             100.0 * slow.share,
             unit::counted(slow.clusters as u64, "spell"),
             100.0 * slow.at_least
+        )
+    })
+}
+
+/// That every second kept the percentile a multiple below its bound: such a distance needs
+/// no interval, which some seconds that go together don't give.
+fn far_below(condition: &Condition, latencies: &KindLatencies<'_>) -> Option<String> {
+    let allowed = 1.0 - condition.figure.percent()? / 100.0;
+    let (_, latencies) = latencies.relevant();
+    let far_ns = (condition.bound as f64 / THRESHOLD) as u64;
+    let seconds = latencies.slower_than(far_ns);
+    let seconds: Vec<_> = seconds.iter().filter(|(_, all)| *all > 0.0).collect();
+    // Of few operations in a second one that is slow is more than the share.
+    let is_kept = |(slow, all): &&(f64, f64)| *slow <= allowed * *all && *all * allowed >= 1.0;
+    let lasts = seconds.len() as f64 >= LEAST_SECONDS;
+    (lasts && seconds.iter().all(is_kept)).then(|| {
+        format!(
+            "below {} in each of {} seconds",
+            unit::latency(far_ns as f64),
+            seconds.len()
         )
     })
 }

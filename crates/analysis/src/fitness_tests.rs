@@ -44,6 +44,23 @@ fn an_interval_across_the_bound_and_a_missing_one_prove_nothing() {
 }
 
 #[test]
+fn a_percentile_far_below_its_bound_is_met_in_some_seconds() {
+    let judged = |slo: &str, seconds: usize| {
+        let fitness = judged(
+            slo,
+            RecordBuilder::reads().with(|b| b.seconds = seconds as _),
+        );
+        (fitness.outcome, fitness.evidence)
+    };
+    let (outcome, evidence) = judged("p95<200ms", 6);
+    assert_eq!(outcome, Fit::Met, "{evidence}");
+    assert!(evidence.contains("in each of 6 seconds"), "{evidence}");
+    // Too near, too short.
+    assert_eq!(judged("p95<50ms", 6).0, Fit::NotProven);
+    assert_eq!(judged("p95<200ms", 3).0, Fit::NotProven);
+}
+
+#[test]
 fn what_is_not_trusted_is_never_met() {
     let cached = RecordBuilder::reads().with(|b| b.device_share = 0.01);
     let fitness = judged("mean<40ms", cached);

@@ -15,6 +15,11 @@ use crate::series::Series;
 /// The source of a ceiling that somebody typed.
 const AS_GIVEN: &str = "the limit of the volume, as given";
 
+/// Whether somebody named it as the limit of the volume, and nobody measured it.
+pub(crate) fn is_given(source: &str) -> bool {
+    source == AS_GIVEN
+}
+
 /// Operations per second that a volume gives, and how that is known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ceiling {
@@ -136,7 +141,7 @@ impl Ceiling {
             });
         };
         let peak = unit::count(peak);
-        Some(match source == AS_GIVEN {
+        Some(match is_given(source) {
             true => format!(
                 "--ceiling-iops {} is contradicted by a peak of {peak}; ignored",
                 self.operations

@@ -21,7 +21,7 @@ use fathom_rules::diagnosis::waits_for_io::{FEW_SAMPLES, HALF, LASTING, THRESHOL
 use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::answers_alike;
-use crate::ceiling::Ceiling;
+use crate::ceiling::{Ceiling, is_given};
 use crate::closed_loop::{self, ClosedLoop};
 use crate::cpu_queue;
 use crate::full_path;
@@ -300,7 +300,12 @@ impl<'a> Facts<'a> {
             evidence.push(line);
         }
         if let Some(used) = self.ceiling.as_ref().filter(|_| self.is_at_its_ceiling()) {
-            shortage = shortage.or(Some(Shortage::Disk));
+            // A volume at the limit that it was sold with is held there.
+            let held = match is_given(&used.source) {
+                true => Shortage::VolumeCap,
+                false => Shortage::Disk,
+            };
+            shortage = shortage.or(Some(held));
             evidence.push(format!(
                 "{}: at 90 % of its ceiling of {} and above for {:.0} % of the time ({})",
                 disk.name,
@@ -312,7 +317,8 @@ impl<'a> Facts<'a> {
         let by_itself = self.at_its_plateau(disk).or_else(|| self.overloaded(disk));
         let by_itself = by_itself.or_else(|| self.in_a_closed_loop(disk));
         if let Some((found, lines)) = by_itself {
-            shortage = Some(found);
+            let is_named = shortage == Some(Shortage::VolumeCap) && found == Shortage::Disk;
+            shortage = if is_named { shortage } else { Some(found) };
             evidence.extend(lines);
         }
         // One task that keeps a queue is not counted among those that are stalled.

@@ -162,7 +162,8 @@ pub struct DiskMoment {
     /// Operations in flight at the end of the interval, where that was read.
     pub outstanding: Option<f64>,
     /// Lengths in seconds of the pauses that ended in the interval: operations in flight,
-    /// and none completed. Where they were looked for, which takes more than samples.
+    /// and none completed; in the last one also the pause that goes on. Where they were
+    /// looked for, which takes more than samples.
     pub pauses_s: Option<Vec<f64>>,
     /// What iostat prints as `%util`, 0 to 1. Never a proof of anything: a
     /// device that serves several operations at once is not at its end when

@@ -1,7 +1,9 @@
 //! A device that stands still again and again: each time shorter than a hang, together
 //! a good part of the time. Averages over the recording look fine.
 
-use fathom_rules::diagnosis::standstills::{LEAST_TIMES, SHORTEST_S, THRESHOLD, USUAL_GAPS};
+use fathom_rules::diagnosis::standstills::{
+    LEAST_TIMES, SHORTEST_S, THRESHOLD, TWICE_SHARE, USUAL_GAPS,
+};
 
 use crate::hung_device::is_stuck;
 use crate::load::{self, seconds};
@@ -15,7 +17,9 @@ pub(crate) fn line(recording: &Recording) -> Option<String> {
     let found = names.keys().filter_map(|name| of_device(recording, name));
     let most = found.max_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
     let share = most.seconds / all;
-    let is_lasting = share >= THRESHOLD && f64::from(most.times) >= LEAST_TIMES;
+    let times = f64::from(most.times);
+    let is_often = times >= LEAST_TIMES || (most.times == 2 && share >= TWICE_SHARE);
+    let is_lasting = share >= THRESHOLD && is_often;
     is_lasting.then(|| {
         format!(
             "{}: stood still {} times, {:.0} % of the time: requests in flight, and none completed for \
@@ -142,6 +146,11 @@ mod tests {
     fn one_pause_or_few_seconds_are_not_enough() {
         let once: Vec<bool> = (0..20).map(|second| (5..9).contains(&second)).collect();
         assert_eq!(line(&recording(&once)), None);
+        let twice: Vec<bool> = (0..20).map(|second| second % 12 < 4).collect();
+        assert!(
+            line(&recording(&twice)).is_some(),
+            "two that take two fifths"
+        );
         let rare: Vec<bool> = (0..60).map(|second| second % 20 == 3).collect();
         assert_eq!(line(&recording(&rare)), None);
         assert_eq!(line(&Recording::default()), None);

@@ -63,5 +63,15 @@ pub fn watch_host<E>(
             recording.moments.len() as u64 * EVERY_NS,
         ));
     }
+    // What has not ended yet stands in the last sample.
+    for disk in recording
+        .moments
+        .last_mut()
+        .into_iter()
+        .flat_map(|last| &mut last.disks)
+    {
+        let pauses_s = disk.pauses_s.get_or_insert_default();
+        pauses_s.extend(pauses.running(&disk.name));
+    }
     Ok(recording)
 }

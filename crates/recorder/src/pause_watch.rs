@@ -82,6 +82,18 @@ impl PauseWatch {
         let device = self.devices.get_mut(name);
         device.map_or_else(Vec::new, |device| std::mem::take(&mut device.pauses_s))
     }
+
+    /// The pause in which a device is at the last look, in seconds so far.
+    pub(crate) fn running(&self, name: &str) -> Option<f64> {
+        let since_ns = self.devices.get(name)?.since_ns?;
+        pause_s(since_ns, self.last_ns?)
+    }
+}
+
+/// Seconds between two looks, where they span enough of them.
+fn pause_s(since_ns: u64, now_ns: u64) -> Option<f64> {
+    let pause_ns = now_ns.saturating_sub(since_ns);
+    (pause_ns > LEAST_LOOKS * LOOK_NS).then_some(pause_ns as f64 / 1e9)
 }
 
 impl Watched {
@@ -94,10 +106,7 @@ impl Watched {
             return;
         }
         if let (Some(since_ns), false) = (self.since_ns, missed) {
-            let pause_ns = now_ns - since_ns;
-            if pause_ns > LEAST_LOOKS * LOOK_NS {
-                self.pauses_s.push(pause_ns as f64 / 1e9);
-            }
+            self.pauses_s.extend(pause_s(since_ns, now_ns));
         }
         self.completions = completions;
         self.since_ns = (counters.in_flight > 0).then_some(now_ns);
@@ -111,7 +120,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// Looks at the given times in milliseconds: reads that ended, and what is in flight.
-    fn pauses(looks: &[(u64, u64, u64)]) -> Vec<f64> {
+    fn watched(looks: &[(u64, u64, u64)]) -> PauseWatch {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("proc")).unwrap();
         let file = folder.path().join("proc/diskstats");
@@ -122,7 +131,11 @@ mod tests {
             std::fs::write(&file, line).unwrap();
             watch.look(|| at_ms * MS);
         }
-        watch.take("sda")
+        watch
+    }
+
+    fn pauses(looks: &[(u64, u64, u64)]) -> Vec<f64> {
+        watched(looks).take("sda")
     }
 
     fn every_tenth(counts: impl Fn(u64) -> (u64, u64)) -> Vec<f64> {
@@ -149,6 +162,22 @@ mod tests {
         });
         assert_eq!(found.len(), 1, "{found:?}");
         assert!((found[0] - 0.6).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn a_pause_that_has_not_ended_is_told_apart() {
+        let looks = [
+            (100, 10, 1),
+            (200, 20, 2),
+            (300, 20, 2),
+            (400, 20, 2),
+            (500, 20, 2),
+        ];
+        let mut watch = watched(&looks);
+        assert_eq!(watch.take("sda"), Vec::<f64>::new());
+        assert_eq!(watch.running("sda"), Some(0.3));
+        assert_eq!(watch.running("sdb"), None);
+        assert_eq!(watched(&looks[..3]).running("sda"), None, "short");
     }
 
     #[test]

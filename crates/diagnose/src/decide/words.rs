@@ -3,6 +3,7 @@
 use fathom_model::diagnosis::{Answer, Shortage};
 
 use super::{Facts, LASTING, per_second, three};
+use crate::ceiling::is_given;
 use crate::cpu_queue;
 use crate::load;
 
@@ -33,12 +34,16 @@ impl Facts<'_> {
         let name = hung.or(disk.map(|disk| disk.name.as_str()))?;
         let queue = format!("{:.2}", disk.and_then(|disk| disk.queue).unwrap_or(0.0));
         let is_none = queue.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+        let given = self
+            .ceiling
+            .as_ref()
+            .is_some_and(|used| is_given(&used.source));
         let why = match limiter {
             _ if answer != Answer::Yes || !is_none => return None,
             Shortage::HungDevice => {
                 "the kernel counts an operation in the queue when it ends, and none did"
             }
-            Shortage::VolumeCap => {
+            Shortage::VolumeCap if !given => {
                 "what the limit holds back waits before the device, and only what is let through \
                  is in its queue"
             }
