@@ -5,7 +5,7 @@
 //! exist (a virtual machine, a simulated drive, storage that others serve), in
 //! a closed loop at depth 2 or more with the depth kept, on 20 seconds or more
 //! whose coefficient of variation is below 0.5 %, with a latency that Little's
-//! law puts at depth over rate; and then only with one of two signs of a hand:
+//! law puts at depth over rate; and then only with one of three signs of a hand:
 //!
 //! - the rate is within 0.25 % of a figure that people choose;
 //! - over a minute of random access or more the rate is not merely steady but
@@ -14,7 +14,9 @@
 //!   every deficit back. The test is the lower tail of the Cramér-von Mises
 //!   statistic of the bridge of the seconds' deviations (Kwiatkowski and others
 //!   1992 use its upper tail for the opposite question); 0.0173 is its 0.1 %
-//!   quantile for independent seconds.
+//!   quantile for independent seconds;
+//! - random reads that were faster until then: a device has no credit of reads to spend.
+//!   Some seconds are enough there, if they scatter less than those of devices do.
 //!
 //! A burst before the plateau (credits being spent) is set aside: the longest
 //! flat end of the trial is judged.
@@ -23,8 +25,8 @@ use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_rules::method::held_by_a_cap::{
-    LATENCY_FIT, LEAST_BURST, LEAST_SECONDS, LINE_QUANTILE, LINE_SECONDS, MOST_SCATTER, ROUNDNESS,
-    TELLING_SECONDS, THRESHOLD as LARGEST_VARIATION,
+    CREDIT_RATIO, LATENCY_FIT, LEAST_AFTER_CREDITS, LEAST_BURST, LEAST_SECONDS, LINE_QUANTILE,
+    LINE_SECONDS, MOST_SCATTER, ROUNDNESS, TELLING_SECONDS, THRESHOLD as LARGEST_VARIATION,
 };
 use fathom_rules::{TargetKind, check};
 use fathom_stats::moments::{Moments, mean};
@@ -52,11 +54,16 @@ pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
     if (flat.latency_ns / expected - 1.0).abs() > LATENCY_FIT {
         return None;
     }
-    let (figure, sign) = match round_figure(flat.ops, flat.bytes) {
+    let round = round_figure(flat.ops, flat.bytes).filter(|_| flat.rates.len() >= LEAST_SECONDS);
+    let (figure, sign) = match round {
         Some(figure) => (figure, "a round figure"),
         None if trial.workload.pattern.is_random() && flat.held_to_a_line() => (
             format!("{} ops/s", unit::count(flat.ops)),
             "every deficit was made up for",
+        ),
+        None if flat.after_credits(trial) => (
+            format!("{} ops/s", unit::count(flat.ops)),
+            "no device has a credit of random reads to spend",
         ),
         None => return None,
     };
@@ -132,7 +139,8 @@ impl Flat {
     fn of(trial: &Trial<'_>) -> Option<Flat> {
         let seconds = whole_seconds(trial);
         let rates: Vec<f64> = seconds.iter().map(|s| rate(s)).collect();
-        let start = flat_from(&rates)?;
+        let after_credits = || flat_from(&rates, LEAST_AFTER_CREDITS).filter(|start| *start > 0);
+        let start = flat_from(&rates, LEAST_SECONDS).or_else(after_credits)?;
         let burst = match start {
             0 => None,
             _ => {
@@ -158,6 +166,14 @@ impl Flat {
         })
     }
 
+    /// Whether reads at random were clearly faster before, and since then hardly scatter.
+    fn after_credits(&self, trial: &Trial<'_>) -> bool {
+        let reads = trial.workload.pattern.is_random() && !trial.devices_are_modified();
+        let spent = self.burst.is_some_and(|(_, ratio)| ratio >= CREDIT_RATIO);
+        let deviation = self.variation * self.ops;
+        reads && spent && deviation.powi(2) < MOST_SCATTER * self.ops
+    }
+
     fn held_to_a_line(&self) -> bool {
         self.rates.len() >= LINE_SECONDS
             && bridge(&self.rates).is_some_and(|value| value < LINE_QUANTILE)
@@ -166,8 +182,8 @@ impl Flat {
 
 /// Where the longest flat end begins: the whole is tried first, then ever
 /// shorter ends, in steps of a second, down to the least length.
-fn flat_from(rates: &[f64]) -> Option<usize> {
-    let last = rates.len().checked_sub(LEAST_SECONDS)?;
+fn flat_from(rates: &[f64], least_seconds: usize) -> Option<usize> {
+    let last = rates.len().checked_sub(least_seconds)?;
     // Very long trials are tried in larger steps: the rest stays flat.
     let step = (last / 1000).max(1);
     (0..=last)

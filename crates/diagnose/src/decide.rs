@@ -272,6 +272,7 @@ impl<'a> Facts<'a> {
         // Where it is overloaded or in a closed loop, that is part of the proof.
         self.overload.is_some()
             || self.closed_loop.is_some()
+            || held_back::fills_a_limit(self.recording)
             || self.waited.is_some_and(|(share, _)| share >= IO_WAIT)
             || load::series(self.recording, |m| m.blocked).share_from(1.0) >= LASTING
     }

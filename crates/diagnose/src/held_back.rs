@@ -6,12 +6,12 @@ use std::path::Path;
 
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::held_back::{
-    LEAST_WAITERS, LUMPS, LUMPS_MOST, MOST_OF_THE_TIME, OF_PERIODS, THRESHOLD as AT_LIMIT,
+    FILLED, LEAST_WAITERS, LUMPS, LUMPS_MOST, MOST_OF_THE_TIME, OF_PERIODS, THRESHOLD as AT_LIMIT,
 };
 use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::load;
-use crate::recording::Recording;
+use crate::recording::{DoerMoment, Recording};
 use crate::series::Series;
 
 /// The limits of each group that has one, as shares of what they allow over time.
@@ -98,6 +98,27 @@ pub(crate) fn by_a_limit(recording: &Recording) -> Option<(f64, String)> {
     })
 }
 
+/// Whether a group does just what it may, over every few seconds, while programs ask for
+/// more: who paces itself doesn't meet a limit so closely, and what waits for one is not
+/// always counted (asynchronous I/O is not, as of a group of version 1).
+pub(crate) fn fills_a_limit(recording: &Recording) -> bool {
+    let limits = used_limits(recording);
+    let holding = limits.into_iter().filter(|limit| limit.exceeded.is_none());
+    let mut over_some = holding.map(|limit| limit.used.smoothed(LUMPS));
+    over_some.any(|used| used.share_from(FILLED) >= 1.0) && programs_ask(recording)
+}
+
+/// Whether programs cause most of what the devices do: pages that somebody made dirty long
+/// ago are written without one, and nobody waits for them.
+fn programs_ask(recording: &Recording) -> bool {
+    let share = load::series(recording, |m| {
+        let programs = m.processes.iter().filter(|doer| !doer.is_of_the_kernel());
+        let asked: f64 = programs.map(DoerMoment::bytes).sum();
+        Some(asked / m.moved_bytes().max(1.0))
+    });
+    share.share_from(0.5) >= MOST_OF_THE_TIME
+}
+
 /// Leaves limits out that do not bear on the processes of `group`: those of
 /// groups other than it and those above it.
 pub fn only_limits_of(recording: &mut Recording, group: &str) {
@@ -144,7 +165,7 @@ pub(crate) fn by_locks(recording: &Recording) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::{DoerMoment, Moment, QuotaMoment};
+    use crate::recording::{Moment, QuotaMoment};
 
     fn recording(moments: impl Iterator<Item = Moment>) -> Recording {
         Recording {
@@ -230,6 +251,35 @@ mod tests {
         );
         assert!(by_a_limit(&doing(1.05)).is_some());
         assert!(contradicted_limits(&doing(1.05)).is_empty());
+    }
+
+    #[test]
+    fn who_does_just_what_it_may_fills_its_limit() {
+        let by = |name: &str, usual: f64, once: f64| {
+            let writer = DoerMoment {
+                name: name.to_owned(),
+                write_bytes: 1e6,
+                ..DoerMoment::default()
+            };
+            recording((0..12).map(move |second| Moment {
+                seconds: Some(1.0),
+                processes: vec![writer.clone()],
+                groups: vec![DoerMoment {
+                    name: "a".to_owned(),
+                    limit_used: Some(if second == 7 { once } else { usual }),
+                    ..DoerMoment::default()
+                }],
+                ..Moment::default()
+            }))
+        };
+        let doing = |usual, once| by("7 dd", usual, once);
+        assert!(fills_a_limit(&doing(0.99, 1.02)));
+        let written_back = by("9 [kworker/0:1]", 0.99, 0.99);
+        assert!(!fills_a_limit(&written_back), "nobody asks");
+        assert!(!fills_a_limit(&doing(0.99, 0.5)), "a pause");
+        assert!(!fills_a_limit(&doing(0.93, 0.93)), "another pace");
+        assert!(!fills_a_limit(&doing(3.0, 3.0)), "not in force");
+        assert!(!fills_a_limit(&Recording::default()));
     }
 
     #[test]

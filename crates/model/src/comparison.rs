@@ -117,7 +117,8 @@ pub enum ComparisonOutcome {
     Inconclusive,
 }
 
-/// Two sides, compared.
+/// Two sides, compared: what `fathom compare --format json` prints. `fathom ab --json`
+/// prints its run, which has this as `comparison`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// Always `fathom.comparison/1`.

@@ -3,6 +3,7 @@
 use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v04::{LONGEST_ANSWER_NS, LONGEST_LOOK_UP_NS};
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -186,12 +187,18 @@ pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
 }
 
 /// The time per read of a device, where it is longer than the device would need to
-/// look up that a block was never written. The holes of a file are different: the
-/// file system answers for them, and the device is not asked at all.
+/// look up that a block was never written. The way to it is part of the time of one read,
+/// and of several in flight it is spent side by side. The holes of a file are different:
+/// the file system answers for them, and the device is not asked at all.
 fn slower_than_a_map(facts: &Facts<'_>) -> Option<f64> {
     let trial = facts.trial;
     let each_ns = trial.duration_ns as f64 / trial.data_ops() as f64;
-    let is_slow = each_ns.is_finite() && each_ns > check::v04::LONGEST_ANSWER_NS;
+    let longest_ns = match trial.total_depth() {
+        0 | 1 => LONGEST_ANSWER_NS,
+        _ => LONGEST_LOOK_UP_NS,
+    };
+    let service_ns = each_ns * trial.total_depth() as f64;
+    let is_slow = each_ns > longest_ns && service_ns > LONGEST_ANSWER_NS && each_ns.is_finite();
     (trial.kind == TargetKind::Device && is_slow).then_some(each_ns)
 }
 

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use fathom_model::steadiness::{SniaWindow, SteadinessClass};
 use fathom_rules::check::v12::CAVEAT as DRIFT_MARGIN;
-use fathom_rules::check::v13::{LEAST_SETTLED_SECONDS, MANY_LEVELS, SETTLED_SHARE};
+use fathom_rules::check::v13::{
+    LEAST_SECONDS_AFTER_ONE, LEAST_SETTLED_SECONDS, LONGER_HALF, MANY_LEVELS, SETTLED_SHARE,
+};
 use fathom_rules::check::v14::MOST_MODE_CELLS;
 use fathom_stats::change_point::LEAST_SERIES;
 use fathom_stats::drift::{Drift, drift};
@@ -133,7 +135,12 @@ fn class(
     if levels.len() > 1 {
         let share = level.seconds() / track.seconds().max(1e-9);
         let searching = levels.len() >= MANY_LEVELS && share < SETTLED_SHARE;
-        if drifts || searching || level.seconds() < LEAST_SETTLED_SECONDS {
+        // One step, and most of a short trial after it.
+        let least = match levels.len() == 2 && share >= LONGER_HALF {
+            true => LEAST_SECONDS_AFTER_ONE,
+            false => LEAST_SETTLED_SECONDS,
+        };
+        if drifts || searching || level.seconds() < least {
             return SteadinessClass::NeverSteady;
         }
         return towards(track.mean_rate(0..level.cells.start));

@@ -4,7 +4,7 @@
 //! FUSE tells the number of its requests, where its control file system is mounted
 //! (`/sys/fs/fuse/connections/N/waiting`, Documentation/filesystems/fuse/fuse.rst).
 //! Otherwise the functions of the kernel in which tasks sleep tell (`/proc/PID/wchan`,
-//! proc(5)): of the main thread of each process, as far as one may look.
+//! proc(5)): of the threads of each process, as far as one may look.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,6 +31,8 @@ const SLEEPS: &[(&str, &[&str])] = &[
 const PAGE_SLEEPS: &[&str] = &["folio_wait", "wait_on_page", "__lock_page", "__folio_lock"];
 /// Processes that are looked at in one frame; on larger hosts some in turn.
 const MOST_PROCESSES: usize = 512;
+/// Threads of processes with several that are looked at in one frame.
+const MOST_THREADS: usize = 1024;
 /// Open files of a process that may tell on which of several mounts it waits.
 const MOST_FILES: usize = 256;
 
@@ -73,11 +75,14 @@ impl MountWaiters {
             waiting.insert(Arc::clone(&mount.name), requests.unwrap_or(0));
         }
         if by_sleep {
+            let mut left = MOST_THREADS;
             for pid in self.next_processes(sys) {
-                if let Some(mount) = self.waited_for(sys, pid)
-                    && let Some(count) = waiting.get_mut(&mount.name)
-                {
-                    *count += 1;
+                for thread in threads(sys, pid, &mut left) {
+                    if let Some(mount) = self.waited_for(sys, pid, &thread)
+                        && let Some(count) = waiting.get_mut(&mount.name)
+                    {
+                        *count += 1;
+                    }
                 }
             }
         }
@@ -97,9 +102,10 @@ impl MountWaiters {
         pids
     }
 
-    /// The mount for whose answer a process sleeps, where nothing else counts it.
-    fn waited_for(&self, sys: &Sysroot, pid: u32) -> Option<&WaitedFor> {
-        let sleeps_in = sys.text(format!("/proc/{pid}/wchan"))?;
+    /// The mount for whose answer a thread of a process sleeps, where nothing else counts
+    /// it.
+    fn waited_for(&self, sys: &Sysroot, pid: u32, thread: &str) -> Option<&WaitedFor> {
+        let sleeps_in = sys.text(format!("{thread}/wchan"))?;
         let sleeps = |kind: usize| {
             SLEEPS[kind]
                 .1
@@ -148,6 +154,19 @@ impl MountWaiters {
         let above = mounts.filter(|mount| path.starts_with(&mount.mount_point));
         above.max_by_key(|mount| mount.mount_point.as_os_str().len())
     }
+}
+
+/// The folders of the threads of a process: its own where it has one, so that most
+/// processes cost one look.
+fn threads(sys: &Sysroot, pid: u32, left: &mut usize) -> Vec<String> {
+    let tasks = format!("/proc/{pid}/task");
+    let mut names = sys.names(&tasks);
+    if names.len() <= 1 {
+        return vec![format!("/proc/{pid}")];
+    }
+    names.truncate(*left);
+    *left -= names.len();
+    names.iter().map(|name| format!("{tasks}/{name}")).collect()
 }
 
 /// Files below loop devices. Requests for them are those of a device, which is counted
@@ -250,6 +269,19 @@ mod tests {
             ("proc/9/stat", PROGRAM),
         ];
         let expected = [("/far".to_owned(), 0), ("/near".to_owned(), 1)];
+        assert_eq!(waiting(MOUNTS, &files), expected);
+    }
+
+    #[test]
+    fn each_thread_of_a_process_that_waits_counts() {
+        let files = [
+            ("proc/7/wchan", "hrtimer_nanosleep"),
+            ("proc/7/task/7/wchan", "hrtimer_nanosleep"),
+            ("proc/7/task/71/wchan", "request_wait_answer"),
+            ("proc/7/task/72/wchan", "request_wait_answer"),
+            ("proc/7/stat", PROGRAM),
+        ];
+        let expected = [("/far".to_owned(), 0), ("/near".to_owned(), 2)];
         assert_eq!(waiting(MOUNTS, &files), expected);
     }
 
