@@ -84,6 +84,20 @@ impl Store {
         Ok(runs)
     }
 
+    /// Ids of runs that begin with `beginning`, newest first, at most `limit` of them.
+    pub fn ids(&self, beginning: &str, limit: u32) -> Result<Vec<String>, Error> {
+        self.connection
+            .prepare(&format!(
+                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1
+                 ORDER BY {NEWEST_FIRST} LIMIT ?2"
+            ))
+            .and_then(|mut runs| {
+                runs.query_map((beginning, limit), |row| row.get(0))?
+                    .collect()
+            })
+            .map_err(|error| self.error(error))
+    }
+
     /// The id of the run that a user means: `latest`, `latest~1` (the one
     /// before), an id, the beginning of exactly one id, or what stands behind its last dash.
     ///
