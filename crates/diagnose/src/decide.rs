@@ -366,8 +366,8 @@ impl<'a> Facts<'a> {
         let found = self.closed_loop?;
         let (shortage, held) = held_or_not(found.held);
         let line = format!(
-            "{}: always {:.1} operations in flight, neither more nor fewer, and each takes {} ms: it gives \
-             {}{held}, and what waits for one sends the next as soon as it may",
+            "{}: {:.1} operations are in flight all the time, and each takes {} ms: it completes {}{held}, and \
+             what waits for one sends the next at once",
             disk.name,
             found.queue,
             three(found.wait_ms),
