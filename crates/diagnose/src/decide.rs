@@ -82,7 +82,7 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     remarks.extend(facts.cpu.and_then(cpu_queue::little_room));
     if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
         remarks.push(format!(
-            "only {}: what was recorded may not be what is usual; ten minutes are better",
+            "only {}, which may not be typical: record ten minutes",
             unit::counted(recording.moments.len() as u64, "sample")
         ));
     }

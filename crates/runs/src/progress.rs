@@ -254,7 +254,7 @@ impl Progress {
             let tally = self.tallies.get(&ending.trial)?;
             let at = ending.trial as usize;
             let (_, label) = self.open.iter().find(|(open, _)| *open == at)?;
-            Some(format!("{label:<20} {}", tally.words()))
+            Some(format!("{label:<19}  {}", tally.words()))
         };
         let lines: Vec<String> = endings.iter().filter(is_result).filter_map(line).collect();
         for line in lines {

@@ -55,7 +55,7 @@ TCP and UDP of port 5299 must pass the firewalls.")]
 pub(crate) struct Net {
     #[command(subcommand)]
     command: Option<NetCommand>,
-    /// Hosts that serve: name, address, or either with a port.
+    /// Hosts that run `fathom net serve`: a name or an address, with a port where it is not 5299.
     #[arg(value_name = "HOST", conflicts_with_all = ["hosts", "hosts_file"])]
     servers: Vec<String>,
     /// How long each load is measured, after one second of warm-up.
