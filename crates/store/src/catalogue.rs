@@ -84,17 +84,14 @@ impl Store {
         Ok(runs)
     }
 
-    /// Ids of runs that begin with `beginning`, newest first, at most `limit` of them.
-    pub fn ids(&self, beginning: &str, limit: u32) -> Result<Vec<String>, Error> {
+    /// Ids of runs that begin with `beginning`, newest first.
+    pub fn ids(&self, beginning: &str) -> Result<Vec<String>, Error> {
         self.connection
             .prepare(&format!(
                 "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1
-                 ORDER BY {NEWEST_FIRST} LIMIT ?2"
+                 ORDER BY {NEWEST_FIRST}"
             ))
-            .and_then(|mut runs| {
-                runs.query_map((beginning, limit), |row| row.get(0))?
-                    .collect()
-            })
+            .and_then(|mut runs| runs.query_map([beginning], |row| row.get(0))?.collect())
             .map_err(|error| self.error(error))
     }
 

@@ -22,8 +22,6 @@ pub(crate) struct Complete {
 
 /// How long the store may take.
 const STORE_PATIENCE: Duration = Duration::from_millis(500);
-/// Runs that are offered: more than fit a screen help nobody.
-const MOST_RUNS: u32 = 100;
 
 /// The script for bash: a line for each candidate comes from the program. Bash cuts
 /// words at `=` and `:`; the program gets them as they stand on the line. What it
@@ -289,14 +287,15 @@ fn store_of(before: &[String]) -> StorePath {
     }
 }
 
-/// Ids of stored runs. A store that is locked or does not answer has none: nobody
+/// Ids of stored runs; all of them, since a shell puts on the line what those have in
+/// common that it gets. A store that is locked or does not answer has none: nobody
 /// waits for a completion.
 fn runs(store: StorePath, beginning: &str) -> Vec<String> {
     let beginning = beginning.to_owned();
     let listed = fathom_deadline::ask_within(STORE_PATIENCE, "the store", move || {
         let path = present::store_path(&store).ok()?;
         let store = Store::open_read_only(path).ok()?;
-        store.ids(&beginning, MOST_RUNS).ok()
+        store.ids(&beginning).ok()
     });
     let ids = listed.ok().flatten().unwrap_or_default();
     std::iter::once("latest".to_owned()).chain(ids).collect()

@@ -240,7 +240,7 @@ fn footer(command: &Command, width: usize) -> String {
             match more.chars().count() <= width {
                 true => format!("\n{more}"),
                 false => format!(
-                    "\nMore: {name} --help explains\n      --help-all has all {all} options"
+                    "\nMore: {name} --help explains\n      {name} --help-all has all {all} options"
                 ),
             }
         }
