@@ -306,9 +306,11 @@ fn compare_probe(own: &Trial<'_>, probe: &Trial<'_>) -> Option<Knee> {
         limiter,
         growth,
         text: format!(
-            "a probe of {} s {} (± {:.1} %)",
+            "a probe of {} s {what} at {} operations in flight in place of {} ({:+.1} ± {:.1} %)",
             after.seconds,
-            at_depths(what, theirs, mine, growth),
+            unit::group(theirs),
+            unit::group(mine),
+            100.0 * growth,
             100.0 * spread,
         ),
     };

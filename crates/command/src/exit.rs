@@ -114,7 +114,8 @@ pub(crate) fn tell(error: &anyhow::Error) {
     }
 }
 
-fn fail(text: &str) {
+/// One reason why a command could not go on, in the form of all errors.
+pub(crate) fn fail(text: &str) {
     present::fail(text, present::use_color(Color::Auto, &std::io::stderr()));
 }
 
@@ -123,8 +124,12 @@ fn tell_of_plan(PlanError { problems, color }: &PlanError) {
     present::write_styled_stderr(&problems.render(color));
 }
 
-/// Whether a target is a path at which nothing is.
+/// Whether a target is a path at which nothing is, or a simulated drive that there
+/// is not.
 pub(crate) fn is_missing(target: &Target) -> bool {
+    if let Target::Sim(model) = target {
+        return fathom_drives::open_drive(model, 0).is_err_and(|error| error.is_wrong_name());
+    }
     let missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     target
         .path()
@@ -139,7 +144,10 @@ fn is_wrong_name(error: &(dyn std::error::Error + 'static)) -> bool {
         return true;
     }
     if let Some(error) = error.downcast_ref::<fathom_engine::Error>() {
-        return matches!(error, fathom_engine::Error::Missing { .. });
+        return error.is_wrong_name();
+    }
+    if let Some(error) = error.downcast_ref::<fathom_drives::Error>() {
+        return error.is_wrong_name();
     }
     matches!(
         error.downcast_ref(),

@@ -7,6 +7,7 @@
 mod arguments;
 mod cli;
 mod command;
+mod document_formats;
 mod exit;
 mod help;
 mod settings;

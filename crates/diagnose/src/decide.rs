@@ -82,7 +82,7 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     remarks.extend(facts.cpu.and_then(cpu_queue::little_room));
     if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
         remarks.push(format!(
-            "only {}: what was recorded may not be what is usual; ten minutes are better",
+            "only {}, which may not be typical: record ten minutes",
             unit::counted(recording.moments.len() as u64, "sample")
         ));
     }
@@ -373,8 +373,8 @@ impl<'a> Facts<'a> {
         let found = self.closed_loop?;
         let (shortage, held) = held_or_not(found.held);
         let line = format!(
-            "{}: always {:.1} operations in flight, neither more nor fewer, and each takes {} ms: it gives \
-             {}{held}, and what waits for one sends the next as soon as it may",
+            "{}: {:.1} operations are in flight all the time, and each takes {} ms: it completes {}{held}, and \
+             what waits for one sends the next at once",
             disk.name,
             found.queue,
             three(found.wait_ms),

@@ -271,7 +271,7 @@ fn an_answer_without_figures_says_what_is_missing() {
     assert_eq!(found.answer, Answer::NotProven);
     assert_eq!(
         found.evidence,
-        ["neither devices nor the time of CPUs were recorded"]
+        ["neither devices nor CPU time were recorded"]
     );
 }
 

@@ -22,8 +22,8 @@ pub(crate) fn line(recording: &Recording) -> Option<String> {
     let is_lasting = share >= THRESHOLD && is_often;
     is_lasting.then(|| {
         format!(
-            "{}: stood still {} times, {:.0} % of the time: requests in flight, and none completed for \
-             {:.1} s each time",
+            "{}: paused {} times, {:.0} % of the time: requests were in flight, and none completed for {:.1} s \
+             on average",
             most.name,
             most.times,
             100.0 * share,
@@ -113,7 +113,7 @@ mod tests {
         let pauses: Vec<bool> = (0..20).map(|second| second % 4 == 3).collect();
         let line = line(&recording(&pauses)).unwrap();
         assert!(
-            line.starts_with("sda: stood still 5 times, 25 % of the time"),
+            line.starts_with("sda: paused 5 times, 25 % of the time"),
             "{line}"
         );
     }
@@ -131,9 +131,9 @@ mod tests {
     #[test]
     fn pauses_between_samples_count_where_they_were_looked_for() {
         let line = line(&paused(0.4, 500.0)).unwrap();
-        let expected = "sda: stood still 20 times, 40 % of the time";
+        let expected = "sda: paused 20 times, 40 % of the time";
         assert!(line.starts_with(expected), "{line}");
-        assert!(line.ends_with("for 0.4 s each time"), "{line}");
+        assert!(line.ends_with("for 0.4 s on average"), "{line}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use fathom_observe::similar_name;
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
     /// There is none.
-    #[error("there is no such file; {0}")]
+    #[error("there is no such file\nhelp: {0}")]
     Missing(String),
     /// It is somebody else's.
     #[error("{0}; recordings are for their owner only: run as that user, or as root")]

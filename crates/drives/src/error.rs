@@ -13,7 +13,7 @@ use super::parameter::{Parameter, Quantity};
 #[non_exhaustive]
 pub enum Error {
     /// The file with the description cannot be read.
-    #[error("cannot read the drive's description {}: {source}", path.display())]
+    #[error("cannot read {}, the description of a drive: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -100,29 +100,29 @@ impl std::error::Error for DescriptionError {}
 
 impl fmt::Display for DescriptionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what())?;
+        match self.help() {
+            Some(help) => write!(f, "; {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl DescriptionError {
+    /// What is wrong.
+    fn what(&self) -> String {
         match self {
-            DescriptionError::UnknownModel { name, models } => write!(
-                f,
-                "there is no simulated drive '{name}'; choose one of {}{}",
-                models.join(", "),
-                did_you_mean(name, models.iter().copied())
-            ),
-            DescriptionError::UnknownParameter {
-                model,
-                name,
-                parameters,
-            } => write!(
-                f,
-                "sim:{model} has no parameter '{name}'; it has {}, seed{}",
-                parameters.join(", "),
-                did_you_mean(name, parameters.iter().copied())
-            ),
+            DescriptionError::UnknownModel { name, .. } => {
+                format!("there is no simulated drive '{name}'")
+            }
+            DescriptionError::UnknownParameter { model, name, .. } => {
+                format!("sim:{model} has no parameter '{name}'")
+            }
             DescriptionError::Value {
                 model,
                 parameter,
                 text,
-            } => write!(
-                f,
+            } => format!(
                 "sim:{model} cannot take '{text}' for {}: it is a {} from {} to {}",
                 parameter.name,
                 match parameter.quantity {
@@ -132,19 +132,76 @@ impl fmt::Display for DescriptionError {
                 parameter.least,
                 parameter.most
             ),
-            DescriptionError::Seed { model, text } => write!(
-                f,
+            DescriptionError::Seed { model, text } => format!(
                 "sim:{model} cannot take '{text}' for seed: it is a whole number from 0 to {}",
                 u64::MAX
             ),
-            DescriptionError::NoModel => {
-                write!(f, "no model is named; write for example model = \"slc\"")
-            }
-            DescriptionError::ModelType => write!(f, "the model is a text, for example \"slc\""),
+            DescriptionError::NoModel => "no model is named".to_owned(),
+            DescriptionError::ModelType => "the model is a text, for example \"slc\"".to_owned(),
             DescriptionError::ValueType(name) => {
-                write!(f, "{name} is a number, or a text like \"64GiB\"")
+                format!("{name} is a number, or a text like \"64GiB\"")
             }
-            DescriptionError::Syntax(words) => write!(f, "{words}"),
+            DescriptionError::Syntax(words) => words.clone(),
+        }
+    }
+
+    /// What to write instead, where that does not follow from what is wrong.
+    fn help(&self) -> Option<String> {
+        match self {
+            DescriptionError::UnknownModel { name, models } => Some(format!(
+                "choose one of {}{}",
+                models.join(", "),
+                did_you_mean(name, models.iter().copied())
+            )),
+            DescriptionError::UnknownParameter {
+                name, parameters, ..
+            } => Some(format!(
+                "it has {}, seed{}",
+                parameters.join(", "),
+                did_you_mean(name, parameters.iter().copied())
+            )),
+            DescriptionError::NoModel => Some("write for example model = \"slc\"".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl Error {
+    /// What is wrong, and on a line of its own what to type instead.
+    pub fn in_lines(&self) -> String {
+        let (place, fault) = match self {
+            Error::Description(fault) => (String::new(), fault),
+            Error::InFile {
+                path,
+                line,
+                column,
+                fault,
+            } => (format!("{}:{line}:{column}: ", path.display()), fault),
+            Error::Unreadable { .. } => {
+                return format!(
+                    "{self}\nhelp: name a file that can be read, as in sim:@drive.toml, or a model, \
+                     as in sim:ssd"
+                );
+            }
+            Error::TooLarge { .. } => return self.to_string(),
+        };
+        let what = format!("{place}{}", fault.what());
+        match fault.help() {
+            Some(help) => format!("{what}\nhelp: {help}"),
+            None => what,
+        }
+    }
+
+    /// Whether what was typed is wrong, and not the machine: all but a file that is
+    /// there and cannot be read.
+    pub fn is_wrong_name(&self) -> bool {
+        use io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, NotFound};
+        match self {
+            Error::Unreadable { source, .. } => matches!(
+                source.kind(),
+                NotFound | NotADirectory | IsADirectory | InvalidData
+            ),
+            _ => true,
         }
     }
 }

@@ -141,6 +141,28 @@ impl Error {
         )
     }
 
+    /// Whether a name that the user gave leads to nothing that can be used.
+    pub fn is_wrong_name(&self) -> bool {
+        match self {
+            Error::Missing { .. } => true,
+            Error::Drive(error) => error.is_wrong_name(),
+            _ => false,
+        }
+    }
+
+    /// What is wrong, and on a line of its own what to type instead.
+    pub fn in_lines(&self) -> String {
+        match self {
+            Error::Missing { path, nearest } => format!(
+                "{} does not exist\nhelp: create what is missing below {}, or correct the path",
+                path.display(),
+                nearest.display()
+            ),
+            Error::Drive(error) => error.in_lines(),
+            error => error.to_string(),
+        }
+    }
+
     /// An [`Error::Target`] from its parts.
     pub fn target(path: &Path, reason: impl Into<String>) -> Error {
         Error::Target {

@@ -62,6 +62,7 @@ impl FromStr for Target {
             Some(("null", "")) => Ok(Target::Null),
             Some(("null", _)) => error("null: takes nothing after the colon"),
             Some(("sim", "")) => error("name a model, for example sim:ssd"),
+            Some(("sim", "@")) => error("name a file, for example sim:@drive.toml"),
             Some(("sim", model)) => Ok(Target::Sim(model.to_owned())),
             Some(("peer", "")) => error("name the other end, for example peer:tcp/host/8888"),
             Some(("peer", peer)) => Ok(Target::Peer(peer.to_owned())),

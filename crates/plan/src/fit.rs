@@ -94,10 +94,15 @@ fn engine(
             workload.engine.name()
         );
         let span = row.keys.engine.as_ref().and_then(|e| e.span).or(row.entry);
-        let help = format!(
-            "leave {} out; it follows from the target",
-            spelling.key("engine")
-        );
+        let help = match workload.engine {
+            // These follow from the command or the operations.
+            EngineKind::Meta => "name a directory, as in /data".to_owned(),
+            EngineKind::S3 => "name a bucket, as in s3://bucket/prefix".to_owned(),
+            _ => format!(
+                "leave {} out; it follows from the target",
+                spelling.key("engine")
+            ),
+        };
         problems.push(error("engine_target", span, message).help(help));
     }
 }

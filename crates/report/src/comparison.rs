@@ -203,7 +203,9 @@ pub(crate) fn missing(comparison: &Comparison) -> Vec<String> {
         let (have, planned) = (metric.pairs.len(), comparison.planned_pairs);
         if let Some(planned) = planned.filter(|p| have > 0 && have < *p as usize) {
             let name = metric_name(metric);
-            notes.push(format!("{name}: {have} of {planned} pairs gave it"));
+            notes.push(format!(
+                "{name}: from {have} of {planned} pairs; the others cannot support it"
+            ));
         }
         if let (None, Some(reason)) = (metric.ratio.value, &metric.ratio.reason) {
             let note = format!("{} n/a: {reason}", metric_name(metric));

@@ -117,10 +117,9 @@ impl Table {
             return wrapped.render();
         }
         let bands = self.bands(width);
-        let tables = bands.iter().enumerate().map(|(at, columns)| {
-            let table = self.of_columns(columns, at == 0);
-            table.render()
-        });
+        let tables = bands
+            .iter()
+            .map(|columns| self.of_columns(columns).render());
         tables.collect::<Vec<_>>().join("\n")
     }
 
@@ -167,17 +166,18 @@ impl Table {
         bands
     }
 
-    /// These columns as a table, with the lines between rows where they are wanted.
-    fn of_columns(&self, columns: &[usize], has_lines: bool) -> Table {
+    /// These columns as a table. Lines between rows say what the rows below them are
+    /// of, and stand in each.
+    fn of_columns(&self, columns: &[usize]) -> Table {
         let pick = |cells: &[String]| columns.iter().map(|at| cells[*at].clone()).collect();
         let row = |row: &Row| match row {
-            Row::Cells(cells) => Some(Row::Cells(pick(cells))),
-            Row::Line(text) => has_lines.then(|| Row::Line(text.clone())),
+            Row::Cells(cells) => Row::Cells(pick(cells)),
+            Row::Line(text) => Row::Line(text.clone()),
         };
         Table {
             headers: pick(&self.headers),
             aligns: columns.iter().map(|at| self.aligns[*at]).collect(),
-            rows: self.rows.iter().filter_map(row).collect(),
+            rows: self.rows.iter().map(row).collect(),
             gap: self.gap,
             indent: self.indent,
         }
@@ -400,6 +400,10 @@ mod tests {
             "run   IOPS  MiB/s\na    1,000   3.91\n\nrun   p99\na    2 ms\n"
         );
         assert_eq!(numbers.fit(80), numbers.render());
+        let mut grouped = Table::new(["", "IOPS", "p99"].map(|head| (head, Align::Right)));
+        grouped.line("disk").row(["read", "1,000", "2 ms"]);
+        let bands = "       IOPS\ndisk\nread  1,000\n\n       p99\ndisk\nread  2 ms\n";
+        assert_eq!(grouped.fit(12), bands);
     }
 
     #[test]

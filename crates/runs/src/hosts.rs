@@ -41,7 +41,7 @@ pub struct HostArgs {
     /// The same from a file with one host to a line; # begins a comment.
     #[arg(long, value_name = "FILE", conflicts_with = "hosts")]
     hosts_file: Option<PathBuf>,
-    /// How agents come to life there.
+    /// How agents are started there.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     launcher: LauncherChoice,
     /// Go on when up to this many hosts cannot be used, fail or get lost.

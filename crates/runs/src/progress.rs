@@ -15,6 +15,7 @@ use fathom_fleet::{Event, TrialEnding, TrialInterval};
 use fathom_model::sample::Phase;
 use fathom_model::schedule::{Schedule, TrialRole};
 use fathom_model::{RunState, Sample, ScheduledTrial, unit};
+use fathom_report::table::display_width;
 
 use self::tally::Tally;
 use crate::present;
@@ -78,6 +79,15 @@ pub(crate) struct Progress {
     shown_at: Option<Instant>,
     /// When the phase began, or a step of it was last printed.
     stepped_at: Instant,
+}
+
+/// The result of a trial; below its name where one line would be cut within a number.
+fn result_line(label: &str, figures: &str, columns: usize) -> String {
+    let line = format!("{label:<19}  {figures}");
+    match display_width(&line) <= columns {
+        true => line,
+        false => format!("{label}\n    {figures}"),
+    }
 }
 
 impl Progress {
@@ -254,7 +264,7 @@ impl Progress {
             let tally = self.tallies.get(&ending.trial)?;
             let at = ending.trial as usize;
             let (_, label) = self.open.iter().find(|(open, _)| *open == at)?;
-            Some(format!("{label:<20} {}", tally.words()))
+            Some(result_line(label, &tally.words(), terminal_width()))
         };
         let lines: Vec<String> = endings.iter().filter(is_result).filter_map(line).collect();
         for line in lines {
@@ -437,6 +447,18 @@ mod tests {
         assert_eq!(fitting(&parts, 80), "[1/9] SEQ1M  42 %  p99 3 ms");
         assert_eq!(fitting(&parts, 26), "[1/9] SEQ1M  42 %");
         assert_eq!(fitting(&parts, 8), "[1/9] SE");
+    }
+
+    #[test]
+    fn figures_of_a_long_name_stand_below_it_where_a_line_would_cut_them() {
+        let line = |label, columns| result_line(label, "3.12 GiB/s  p99 2 ms", columns);
+        assert_eq!(
+            line("read", 60),
+            "read                 3.12 GiB/s  p99 2 ms"
+        );
+        let long = "randread sim:ssd, all at once";
+        assert_eq!(line(long, 80), format!("{long}  3.12 GiB/s  p99 2 ms"));
+        assert_eq!(line(long, 40), format!("{long}\n    3.12 GiB/s  p99 2 ms"));
     }
 
     #[test]

@@ -222,15 +222,26 @@ pub(crate) fn worst<'a>(seen: &Seen<'a>, view: &View) -> Option<&'a DiskMoment> 
     worst.map(|(_, disk)| disk)
 }
 
-/// Lines that the devices take that did something, and that all of them take.
-pub(crate) fn wanted_lines(seen: &Seen<'_>, view: &View) -> (usize, usize) {
+/// Lines of the table, as many as it would like to have.
+pub(crate) struct WantedLines {
+    /// With the devices that did something.
+    pub(crate) busy: usize,
+    /// With all devices.
+    pub(crate) all: usize,
+}
+
+/// Lines that the table wants.
+pub(crate) fn wanted_lines(seen: &Seen<'_>, view: &View) -> WantedLines {
     let (order, more) = shown(seen, view);
     let is_busy = |disk: &&&DiskMoment| severity::of_device(seen, disk) != Severity::Idle;
     let busy = order.iter().filter(is_busy).count();
     let lines = |rows: usize, more: usize| HEAD_LINES + rows.max(1) + usize::from(more > 0);
     let idle = order.len() - busy;
     let all = lines(order.len(), more);
-    (lines(busy, more + idle).min(all), all)
+    WantedLines {
+        busy: lines(busy, more + idle).min(all),
+        all,
+    }
 }
 
 /// The table in this room.

@@ -12,6 +12,22 @@ pub(crate) const HEAD_LINES: usize = 2;
 /// Longer names are cut.
 const WIDEST_NAME: usize = 60;
 
+/// What a part of the screen may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// Columns.
+    pub(crate) width: usize,
+    /// Lines.
+    pub(crate) height: usize,
+}
+
+impl Room {
+    /// The columns of this room with another number of lines.
+    pub(crate) fn of_height(self, height: usize) -> Room {
+        Room { height, ..self }
+    }
+}
+
 /// One cell with its style.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GridCell {

@@ -18,7 +18,7 @@ s  sort by queue, operations, bytes, wait or name
 f, space  freeze             tab  next pane
 ← →  back and forth in time; page up, page down: 30
 home  the oldest reading     end  live again
-mouse  a click marks, a second opens, the wheel moves
+mouse  click marks, then opens; right button goes back
 
 The verdict and the columns below \"last 30 s\" are for
 the same time, the others for the last reading. Devices

@@ -67,11 +67,15 @@ impl View {
         }
     }
 
-    /// From one device to all, from the filter to everything, from a mark to none.
-    fn go_back(&mut self) {
-        if self.is_open {
+    /// From help to the screen, from one device to all, from the filter to everything,
+    /// from a mark to none.
+    pub fn go_back(&mut self) {
+        if self.helps {
+            self.helps = false;
+        } else if self.is_open {
             self.is_open = false;
-        } else if !self.filter.is_empty() {
+        } else if self.is_typing || !self.filter.is_empty() {
+            self.is_typing = false;
             self.filter = Filter::default();
         } else {
             self.selected = None;
@@ -87,6 +91,10 @@ impl View {
                 .at(self.position)
                 .map_or(0, |seen| seen.moment.processes.len().saturating_sub(1));
             self.scrolled = self.scrolled.saturating_add_signed(by).min(most);
+            return;
+        }
+        // No device is seen there that could be marked.
+        if self.pane == Pane::Network && !self.is_open {
             return;
         }
         let Some(seen) = history.at(self.position) else {
@@ -290,5 +298,27 @@ mod tests {
         assert_eq!(view.selected.as_deref(), Some("sdb"));
         view.click(9, &picture);
         assert_eq!(view.opened(), Some("sdb"));
+        view.wheel(true, &history);
+        assert_eq!(
+            view.opened(),
+            Some("sda"),
+            "the wheel goes to the next device"
+        );
+        view.click(3, &picture);
+        view.click(u16::MAX, &picture);
+        assert_eq!(view.opened(), Some("sda"), "nothing is there to click");
+        view.helps = true;
+        view.go_back();
+        assert!(!view.helps && view.opened().is_some());
+        view.go_back();
+        assert_eq!(
+            (view.opened(), view.selected.as_deref()),
+            (None, Some("sda"))
+        );
+        view.pane = Pane::Network;
+        view.wheel(false, &history);
+        assert_eq!(view.selected.as_deref(), Some("sda"), "no device is seen");
+        view.go_back();
+        assert_eq!(view.selected, None);
     }
 }

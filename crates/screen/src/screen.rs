@@ -6,8 +6,8 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use crate::detail;
-use crate::devices;
-use crate::grid::HEAD_LINES;
+use crate::devices::{self, WantedLines};
+use crate::grid::{HEAD_LINES, Room};
 use crate::help;
 use crate::history::Seen;
 use crate::summary;
@@ -38,17 +38,21 @@ pub fn draw(
     view: &View,
 ) -> Picture {
     let area = frame.area();
-    let (width, height) = (usize::from(area.width), usize::from(area.height));
+    let room = Room {
+        width: usize::from(area.width),
+        height: usize::from(area.height),
+    };
+    let Room { width, height } = room;
     let Some(seen) = seen else {
         let text = "watching: the first reading comes soon";
         frame.render_widget(Paragraph::new(text), area);
         return Picture::default();
     };
     let most = height.saturating_sub(LEAST_BELOW);
-    let mut lines = summary::lines(host, seen, view, (width, height), most);
+    let mut lines = summary::lines(host, seen, view, room, most);
     lines.truncate(height);
     let below = height.saturating_sub(lines.len() + 1);
-    let tables = tables(seen, view, width, below);
+    let tables = tables(seen, view, room.of_height(below));
     let first = lines.len();
     let places = tables.devices.into_iter().filter_map(|(line, name)| {
         let line = u16::try_from(first + line).ok()?;
@@ -77,49 +81,46 @@ struct Tables {
 }
 
 impl Tables {
-    fn add_devices(&mut self, seen: &Seen<'_>, view: &View, width: usize, height: usize) {
+    fn add_devices(&mut self, seen: &Seen<'_>, view: &View, room: Room) {
         let first = self.lines.len();
-        let table = devices::table(seen, view, width, height);
+        let table = devices::table(seen, view, room.width, room.height);
         let places = table.places.into_iter();
         self.devices
             .extend(places.map(|(line, name)| (first + line, name)));
         self.lines.extend(table.lines);
     }
 
-    fn add(
-        &mut self,
-        table: UserTable,
-        seen: &Seen<'_>,
-        view: &View,
-        (width, height): (usize, usize),
-    ) {
-        self.lines.extend(table.lines(seen, view, width, height));
+    fn add(&mut self, table: UserTable, seen: &Seen<'_>, view: &View, room: Room) {
+        let lines = table.lines(seen, view, room.width, room.height);
+        self.lines.extend(lines);
     }
 }
 
-fn tables(seen: &Seen<'_>, view: &View, width: usize, height: usize) -> Tables {
+fn tables(seen: &Seen<'_>, view: &View, room: Room) -> Tables {
     let mut tables = Tables::default();
     if let Some(name) = view.opened() {
-        tables.lines = opened(seen, view, name, (width, height));
+        tables.lines = opened(seen, view, name, room);
         return tables;
     }
+    let height = room.height;
+    let of_height = |height| room.of_height(height);
     match view.pane {
-        Pane::Devices => tables.add_devices(seen, view, width, height),
+        Pane::Devices => tables.add_devices(seen, view, room),
         Pane::Doers => {
             let groups = UserTable::Groups.wanted_lines(seen, view).min(height / 3);
-            tables.add(UserTable::Processes, seen, view, (width, height - groups));
-            tables.add(UserTable::Groups, seen, view, (width, groups));
+            tables.add(UserTable::Processes, seen, view, of_height(height - groups));
+            tables.add(UserTable::Groups, seen, view, of_height(groups));
         }
         Pane::Network => {
             let mounts = match seen.moment.nfs.is_empty() {
                 true => 0,
                 false => UserTable::Mounts.wanted_lines(seen, view).min(height / 2),
             };
-            tables.add(UserTable::Links, seen, view, (width, height - mounts));
-            tables.add(UserTable::Mounts, seen, view, (width, mounts));
+            tables.add(UserTable::Links, seen, view, of_height(height - mounts));
+            tables.add(UserTable::Mounts, seen, view, of_height(mounts));
         }
-        Pane::All if height < LEAST_TABLES => tables.add_devices(seen, view, width, height),
-        Pane::All => everything(&mut tables, seen, view, (width, height)),
+        Pane::All if height < LEAST_TABLES => tables.add_devices(seen, view, room),
+        Pane::All => everything(&mut tables, seen, view, room),
     }
     tables
 }
@@ -135,19 +136,19 @@ struct Shares {
 impl Shares {
     /// A few rows of each table first, then all devices that did something, then a device
     /// in detail, then idle devices and the rest of each table.
-    fn of(height: usize, (busy, devices): (usize, usize), users: [usize; 3]) -> Shares {
+    fn of(height: usize, devices: WantedLines, users: [usize; 3]) -> Shares {
         let mut shares = Shares {
             devices: 0,
             detail: 0,
             users: [0; 3],
             left: height,
         };
-        shares.devices = shares.take(busy.min(HEAD_LINES + FIRST_ROWS));
+        shares.devices = shares.take(devices.busy.min(HEAD_LINES + FIRST_ROWS));
         let first = [FIRST_ROWS - 1, 1, 1];
         for ((place, wanted), rows) in users.into_iter().enumerate().zip(first) {
             shares.users[place] = shares.take(wanted.min(HEAD_LINES + rows));
         }
-        shares.devices += shares.take(busy - shares.devices);
+        shares.devices += shares.take(devices.busy - shares.devices);
         if shares.left >= detail::LEAST_LINES {
             shares.detail = shares.take(detail::LEAST_LINES);
         }
@@ -156,7 +157,7 @@ impl Shares {
         if shares.detail > 0 {
             shares.detail += shares.take(detail::MOST_LINES - detail::LEAST_LINES);
         }
-        shares.devices += shares.take(devices.saturating_sub(shares.devices));
+        shares.devices += shares.take(devices.all.saturating_sub(shares.devices));
         for (place, wanted) in users.into_iter().enumerate() {
             shares.users[place] += shares.take(wanted - shares.users[place]);
         }
@@ -171,33 +172,29 @@ impl Shares {
 }
 
 /// A part of everything.
-fn everything(tables: &mut Tables, seen: &Seen<'_>, view: &View, (width, height): (usize, usize)) {
+fn everything(tables: &mut Tables, seen: &Seen<'_>, view: &View, room: Room) {
     let of = [UserTable::Processes, UserTable::Links, UserTable::Mounts];
     let wanted = of.map(|table| match table {
         UserTable::Mounts if seen.moment.nfs.is_empty() => 0,
         table => table.wanted_lines(seen, view),
     });
-    let shares = Shares::of(height, devices::wanted_lines(seen, view), wanted);
-    tables.add_devices(seen, view, width, shares.devices);
+    let shares = Shares::of(room.height, devices::wanted_lines(seen, view), wanted);
+    tables.add_devices(seen, view, room.of_height(shares.devices));
     let disk = devices::marked(seen, view).or_else(|| devices::worst(seen, view));
     if let Some(disk) = disk.filter(|_| shares.detail > 0) {
-        let lines = detail::lines(seen, view, disk, width, shares.detail);
+        let lines = detail::lines(seen, view, disk, room.width, shares.detail);
         tables.lines.extend(lines);
-        let lines = detail::distribution(seen, disk, width, shares.left);
+        let lines = detail::distribution(seen, disk, room.width, shares.left);
         tables.lines.extend(lines);
     }
     for (table, height) in of.into_iter().zip(shares.users) {
-        tables.add(table, seen, view, (width, height));
+        tables.add(table, seen, view, room.of_height(height));
     }
 }
 
 /// One device with the screen for itself.
-fn opened(
-    seen: &Seen<'_>,
-    view: &View,
-    name: &str,
-    (width, height): (usize, usize),
-) -> Vec<Line<'static>> {
+fn opened(seen: &Seen<'_>, view: &View, name: &str, room: Room) -> Vec<Line<'static>> {
+    let Room { width, height } = room;
     let Some(disk) = seen.moment.disks.iter().find(|disk| disk.name == name) else {
         let text = format!(
             "{}: not seen in this reading",

@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 
 use crate::cells::{self, Fact, cpu_facts, memory_facts, pressure_facts, words};
 use crate::fitting;
+use crate::grid::Room;
 use crate::history::Seen;
 use crate::severity::{self, Severity};
 use crate::view::View;
@@ -29,7 +30,7 @@ pub(crate) fn lines(
     host: &RecordedHost,
     seen: &Seen<'_>,
     view: &View,
-    (width, height): (usize, usize),
+    Room { width, height }: Room,
     most: usize,
 ) -> Vec<Line<'static>> {
     let width = width.max(8);

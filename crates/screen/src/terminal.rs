@@ -21,6 +21,8 @@ pub enum Input {
     Key(KeyEvent),
     /// The mouse was pressed on this line.
     Click(u16),
+    /// The other button of the mouse was pressed.
+    Back,
     /// The wheel was turned, down or up.
     Wheel {
         /// Toward the user.
@@ -124,6 +126,7 @@ pub fn input(most: Duration) -> io::Result<Input> {
                 Event::Key(key) if key.kind != KeyEventKind::Release => Input::Key(key),
                 Event::Mouse(mouse) => match mouse.kind {
                     MouseEventKind::Down(MouseButton::Left) => Input::Click(mouse.row),
+                    MouseEventKind::Down(MouseButton::Right) => Input::Back,
                     MouseEventKind::ScrollDown => Input::Wheel { is_down: true },
                     MouseEventKind::ScrollUp => Input::Wheel { is_down: false },
                     _ => Input::Nothing,

@@ -84,6 +84,17 @@ impl Store {
         Ok(runs)
     }
 
+    /// Ids of runs that begin with `beginning`, newest first.
+    pub fn ids(&self, beginning: &str) -> Result<Vec<String>, Error> {
+        self.connection
+            .prepare(&format!(
+                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1
+                 ORDER BY {NEWEST_FIRST}"
+            ))
+            .and_then(|mut runs| runs.query_map([beginning], |row| row.get(0))?.collect())
+            .map_err(|error| self.error(error))
+    }
+
     /// The id of the run that a user means: `latest`, `latest~1` (the one
     /// before), an id, the beginning of exactly one id, or what stands behind its last dash.
     ///

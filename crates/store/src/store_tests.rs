@@ -131,6 +131,10 @@ fn runs_are_found_by_what_users_type() {
     ] {
         assert_eq!(store.find(text).unwrap(), id, "{text}");
     }
+    let ids = |beginning| store.ids(beginning).unwrap();
+    assert_eq!(ids(""), ["20261121-a", "2026", "20261121-b"]);
+    assert_eq!(ids("202611"), ["20261121-a", "20261121-b"]);
+    assert!(ids("%").is_empty() && ids("' OR ''='").is_empty());
     for text in ["latest~3", "latest~x", "", "%", "2027"] {
         assert!(
             matches!(store.find(text), Err(Error::NoSuchRun { .. })),

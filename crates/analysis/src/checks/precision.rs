@@ -120,8 +120,8 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
     // What is not printed above is not printed here.
     let evidence = match (few, is_too_wide(1.0, half)) {
         (true, _) => format!(
-            "{kind}: too few independent seconds for an interval; how much they scatter is \
-             judged roughly"
+            "{kind}: too few independent seconds for an interval; the scatter is a rough \
+             estimate"
         ),
         (false, true) => {
             format!("{kind}: the 95 % interval is too wide to be printed{hint}")

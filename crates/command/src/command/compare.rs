@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fathom_analysis::CompareOptions;
 use fathom_model::Comparison;
 use fathom_model::figure::Throughput;
@@ -13,10 +13,11 @@ use fathom_runs::stored;
 
 use crate::command::ab::{MetricChoice, parse_percent};
 use crate::command::gate::{FailOn, gate};
+use crate::document_formats::document_formats;
 use crate::exit::Exit;
 use crate::output_flags::StorePath;
 use crate::present;
-use crate::shown::{DocumentFormat, Shown};
+use crate::shown::Shown;
 
 /// Compare stored runs.
 ///
@@ -82,21 +83,7 @@ pub(crate) struct Compare {
     store: StorePath,
 }
 
-/// How a comparison is printed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum ComparisonFormat {
-    /// For the terminal.
-    #[default]
-    Text,
-    /// One document (schema fathom.comparison/1).
-    Json,
-    /// For a ticket that takes Markdown.
-    Markdown,
-}
-
-impl DocumentFormat for ComparisonFormat {
-    const JSON: ComparisonFormat = ComparisonFormat::Json;
-}
+document_formats!(ComparisonFormat: "One document (schema fathom.comparison/1)");
 
 pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
     let a = stored::side(&compare.a, &compare.store)?;

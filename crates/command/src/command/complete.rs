@@ -1,6 +1,8 @@
 //! Completion of words, and of values: the script of a shell asks `fathom complete`
 //! for what fits, so that it is short and knows the runs in the store.
 
+use std::time::Duration;
+
 use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 use fathom_store::Store;
@@ -18,10 +20,34 @@ pub(crate) struct Complete {
     words: Vec<String>,
 }
 
-/// The script for bash: a line for each candidate comes from the program.
+/// How long the store may take.
+const STORE_PATIENCE: Duration = Duration::from_millis(500);
+
+/// The script for bash: a line for each candidate comes from the program. Bash cuts
+/// words at `=` and `:`; the program gets them as they stand on the line. What it
+/// answers is data: it is put on the line with the quotes that it needs.
 const BASH: &str = r#"_fathom() {
-    local IFS=$'\n'
-    COMPREPLY=($("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    local rest=${COMP_LINE:0:COMP_POINT} words=() found=() word gap last cut
+    for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+        gap=${rest%%[![:space:]]*}
+        rest=${rest#"$gap"}
+        [[ $rest == "$word"* ]] || word=$rest
+        if [[ -n $gap || ${#words[@]} -eq 0 ]]; then
+            words+=("$word")
+        else
+            words[${#words[@]}-1]+=$word
+        fi
+        rest=${rest:${#word}}
+    done
+    last=${words[${#words[@]}-1]}
+    cut=${last%"$2"}
+    mapfile -t found < <("${words[0]}" complete -- "${words[@]:1}" 2>/dev/null)
+    COMPREPLY=()
+    for word in "${found[@]}"; do
+        [[ $word == "$cut"* ]] || continue
+        printf -v word %q "${word#"$cut"}"
+        COMPREPLY+=("$word")
+    done
 }
 complete -o default -o bashdefault -F _fathom fathom
 "#;
@@ -32,7 +58,7 @@ _fathom() {
     local -a found
     found=("${(@f)$("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
     found=(${found:#})
-    (( $#found )) && compadd -a found || _files
+    (( $#found )) && compadd -a -- found || _files
 }
 compdef _fathom fathom
 "#;
@@ -81,8 +107,28 @@ pub(crate) fn run(complete: &Complete, mut all: Command) -> anyhow::Result<Exit>
     Ok(Exit::Success)
 }
 
-/// What may stand in the place of the last word.
+/// What may stand in the place of the last word. What could not be one line of a
+/// script's answer is left out.
 fn candidates(all: &Command, before: &[String], last: &str) -> Vec<String> {
+    let flag = last
+        .starts_with("--")
+        .then(|| last.split_once('='))
+        .flatten();
+    let mut found = match flag {
+        Some((flag, value)) => {
+            let before = [before, &[flag.to_owned()]].concat();
+            let values = fitting(all, &before, value, true).into_iter();
+            values.map(|value| format!("{flag}={value}")).collect()
+        }
+        None => fitting(all, before, last, false),
+    };
+    found.retain(|word| !word.contains(char::is_control));
+    found
+}
+
+/// What may follow the words before, and begins as the last one does. `joined`: it
+/// follows its flag after an equals sign.
+fn fitting(all: &Command, before: &[String], last: &str, joined: bool) -> Vec<String> {
     let mut command = all;
     let mut path: Vec<&str> = Vec::new();
     for word in before {
@@ -100,14 +146,15 @@ fn candidates(all: &Command, before: &[String], last: &str) -> Vec<String> {
     }
     let flag = before.last().and_then(|word| word.strip_prefix("--"));
     let with_value = |arg: &&Arg| {
-        let takes = arg.get_action().takes_values() && !arg.is_require_equals_set();
+        let takes = arg.get_action().takes_values() && (joined || !arg.is_require_equals_set());
         takes && arg.get_long().is_some_and(|long| Some(long) == flag)
     };
     let found = match command.get_arguments().find(with_value) {
         _ if last.starts_with('@') => names(),
         Some(arg) => values_of_flag(arg),
+        None if joined => Vec::new(),
         None if last.starts_with('-') => flags(command),
-        None => words(command, &path, before),
+        None => words(command, &path, before, last),
     };
     let mut found: Vec<String> = found
         .into_iter()
@@ -198,7 +245,7 @@ fn aws_profiles() -> Vec<String> {
 }
 
 /// Names of commands, or values of a positional argument.
-fn words(command: &Command, path: &[&str], before: &[String]) -> Vec<String> {
+fn words(command: &Command, path: &[&str], before: &[String], last: &str) -> Vec<String> {
     let subcommands: Vec<String> = command
         .get_subcommands()
         .filter(|sub| !sub.is_hide_set())
@@ -209,7 +256,7 @@ fn words(command: &Command, path: &[&str], before: &[String]) -> Vec<String> {
     }
     match path {
         ["runs", "show" | "export" | "rm" | "tag" | "note" | "rename"] | ["report" | "compare"] => {
-            runs()
+            runs(store_of(before), last)
         }
         ["explain"] => rules(),
         ["plan", "new"] => fathom_plan::templates()
@@ -226,12 +273,31 @@ fn possible(command: &Command) -> Vec<String> {
     values.map(|value| value.get_name().to_owned()).collect()
 }
 
-fn runs() -> Vec<String> {
-    let listed = present::store_path(&StorePath::default())
-        .ok()
-        .and_then(|path| Store::open_read_only(path).ok())
-        .and_then(|store| store.list(Some(100)).ok());
-    let ids = listed.unwrap_or_default().into_iter().map(|run| run.id);
+/// The store that is named on the line.
+fn store_of(before: &[String]) -> StorePath {
+    let mut words = before.iter();
+    let named = words.find_map(|word| match word.split_once('=') {
+        Some(("--store", path)) => Some(path.to_owned()),
+        _ => None,
+    });
+    let at = before.iter().position(|word| word == "--store");
+    let next = at.and_then(|at| before.get(at + 1).cloned());
+    StorePath {
+        store: named.or(next).map(Into::into),
+    }
+}
+
+/// Ids of stored runs; all of them, since a shell puts on the line what those have in
+/// common that it gets. A store that is locked or does not answer has none: nobody
+/// waits for a completion.
+fn runs(store: StorePath, beginning: &str) -> Vec<String> {
+    let beginning = beginning.to_owned();
+    let listed = fathom_deadline::ask_within(STORE_PATIENCE, "the store", move || {
+        let path = present::store_path(&store).ok()?;
+        let store = Store::open_read_only(path).ok()?;
+        store.ids(&beginning).ok()
+    });
+    let ids = listed.ok().flatten().unwrap_or_default();
     std::iter::once("latest".to_owned()).chain(ids).collect()
 }
 

@@ -8,7 +8,7 @@ mod origin;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fathom_diagnose::recording::Recording;
 use fathom_diagnose::{Ceiling, GroupWords, anonymised, diagnose, no_test_load};
 use fathom_documents as documents;
@@ -17,9 +17,10 @@ use fathom_model::unit;
 use fathom_report::diagnosis;
 use fathom_studies::causal::with_causal;
 
+use crate::document_formats::document_formats;
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
-use crate::shown::{DocumentFormat, Shown};
+use crate::shown::Shown;
 
 /// Is storage the bottleneck? Yes, no or not proven.
 ///
@@ -116,22 +117,11 @@ pub(crate) struct Diagnose {
     shown: Shown<Format>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For the terminal.
-    #[default]
-    Text,
-    /// One document.
-    Json,
-    /// For a ticket that takes Markdown.
-    Markdown,
+document_formats!(
+    Format: "One document",
     /// One page, for the ticket.
-    Html,
-}
-
-impl DocumentFormat for Format {
-    const JSON: Format = Format::Json;
-}
+    Html
+);
 
 fn iops(text: &str) -> Result<f64, String> {
     match unit::parse_count(text) {

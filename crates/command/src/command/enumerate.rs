@@ -70,7 +70,10 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
             Some(path)
         }
         _ => {
-            let problem = format!("{target} is not a directory or bucket; name one to list in");
+            let problem = format!(
+                "{target} is not a directory or bucket\nhelp: name one to list in, as in /data or \
+                 s3://bucket/prefix"
+            );
             return Err(CommandError::Usage(problem).into());
         }
     };

@@ -1,11 +1,12 @@
 //! `fathom explain`: what a rule means and what to do about it.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fathom_report::rules;
 use fathom_rules::{Rule, TABLES, find, suggest};
 
+use crate::document_formats::document_formats;
 use crate::exit::{CommandError, Exit};
-use crate::shown::{DocumentFormat, Shown};
+use crate::shown::Shown;
 
 /// Explain a rule: what it detects, thresholds, what to do.
 #[derive(Debug, Args)]
@@ -22,20 +23,7 @@ pub(crate) struct Explain {
     shown: Shown<Format>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For the terminal.
-    #[default]
-    Text,
-    /// One document (schema fathom.rules/1).
-    Json,
-    /// For a ticket that takes Markdown.
-    Markdown,
-}
-
-impl DocumentFormat for Format {
-    const JSON: Format = Format::Json;
-}
+document_formats!(Format: "One document (schema fathom.rules/1)");
 
 pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
     let shown = &explain.shown;

@@ -41,7 +41,7 @@ pub(crate) enum Fleet {
         #[command(flatten)]
         keys: Keys,
     },
-    /// Take in agents that wait with a token.
+    /// Admit agents that wait with a token.
     #[command(after_help = "Example:\n  fathom fleet join node[01-84]")]
     Join {
         /// The hosts, by the names under which they will be called.
@@ -49,7 +49,7 @@ pub(crate) enum Fleet {
         #[command(flatten)]
         keys: Keys,
     },
-    /// Bring into the store what hosts hold of runs whose coordinator was lost.
+    /// Fetch what hosts still hold of runs whose coordinator was lost.
     ///
     /// Any command with --hosts does so as well when it meets them.
     #[command(after_help = "Example:\n  fathom fleet collect --hosts node[01-84]")]

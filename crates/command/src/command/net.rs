@@ -20,7 +20,7 @@ use fathom_report::network as pages;
 use fathom_runs::network::{self, Keeper};
 
 use crate::command::hosts::HostArgs;
-use crate::exit::{CommandError, Exit};
+use crate::exit::{self, CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::shown::{DocumentFormat, Shown};
 use crate::whole_seconds::whole_seconds;
@@ -55,7 +55,7 @@ TCP and UDP of port 5299 must pass the firewalls.")]
 pub(crate) struct Net {
     #[command(subcommand)]
     command: Option<NetCommand>,
-    /// Hosts that serve: name, address, or either with a port.
+    /// Hosts that run `fathom net serve`: a name or an address, with a port where it is not 5299.
     #[arg(value_name = "HOST", conflicts_with_all = ["hosts", "hosts_file"])]
     servers: Vec<String>,
     /// How long each load is measured, after one second of warm-up.
@@ -118,7 +118,7 @@ pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
         return agents::run(&net, format);
     }
     let mut hosts = Vec::new();
-    let mut unknown = false;
+    let mut unknown: Vec<String> = Vec::new();
     for host in &net.servers {
         // An address of IPv6 begins with its bracket.
         if host.find('[').is_some_and(|at| at > 0) {
@@ -129,13 +129,12 @@ pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
         }
         match resolve(host) {
             Ok(address) => hosts.push((host.clone(), address)),
-            Err(error) => {
-                present::complain(&error.to_string());
-                unknown = true;
-            }
+            Err(error @ NetError::Port { .. }) => return Err(CommandError::usage(error).into()),
+            Err(error) => unknown.push(error.to_string()),
         }
     }
-    if unknown {
+    if !unknown.is_empty() {
+        unknown.iter().for_each(|problem| exit::fail(problem));
         return Ok(Exit::Failure);
     }
     match hosts.as_slice() {
@@ -256,7 +255,7 @@ fn fail(error: &NetError, stop: &AtomicBool) -> Exit {
     if stop.load(Ordering::Relaxed) {
         return Exit::Interrupted;
     }
-    present::complain(&error.to_string());
+    exit::fail(&error.to_string());
     Exit::Failure
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn run(s3: S3) -> anyhow::Result<Exit> {
     let target: Target = s3.target.parse().map_err(CommandError::usage)?;
     if !matches!(target, Target::Bucket(_) | Target::Null) {
         let problem =
-            format!("'{target}' is not a bucket; name one, for example s3://bucket/prefix");
+            format!("'{target}' is not a bucket\nhelp: name one, for example s3://bucket/prefix");
         return Err(CommandError::Usage(problem).into());
     }
     let plan = s3

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fathom_deadline::paths;
 use fathom_diagnose::judge_stack;
+use fathom_model::Target;
 use fathom_model::stack::Stack as Layers;
 use fathom_observe::Sysroot;
 use fathom_observe::stack::read_stack;
@@ -36,10 +37,15 @@ pub(crate) struct Stack {
 }
 
 pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
+    if let Some(target @ (Target::Sim(_) | Target::Bucket(_) | Target::Null)) = target_of(command) {
+        let problem =
+            format!("{target} has no layers\nhelp: name a file, a folder or a block device");
+        return Err(CommandError::Usage(problem).into());
+    }
     let missing = is_missing(&command.path);
     if missing && !can_be_made(&command.path) {
         let problem = format!(
-            "{}: not found; name a file, a folder (also one that is yet to be made in an existing \
+            "{}: not found\nhelp: name a file, a folder (also one that is yet to be made in an existing \
              one) or a block device",
             command.path.display()
         );
@@ -62,6 +68,12 @@ pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
         true => Exit::Failure,
         false => Exit::Success,
     })
+}
+
+/// What the path is as the target of a measurement.
+fn target_of(command: &Stack) -> Option<Target> {
+    let missing = is_missing(&command.path);
+    command.path.to_str().filter(|_| missing)?.parse().ok()
 }
 
 /// Whether no layer could be looked at; the notes say why. A file system without a

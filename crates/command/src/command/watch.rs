@@ -233,6 +233,7 @@ fn obey(view: &mut View, input: Input, history: &History, picture: &Picture) {
     match input {
         Input::Key(key) => view.press(key, history),
         Input::Click(line) => view.click(line, picture),
+        Input::Back => view.go_back(),
         Input::Wheel { is_down } => view.wheel(is_down, history),
         Input::Change | Input::Nothing | Input::End => {}
     }

@@ -86,7 +86,7 @@ const PARTS: [Part; 6] = [
 ];
 
 /// The page that a command is described in.
-const OF_COMMANDS: [(&str, &[&str]); 10] = [
+const OF_COMMANDS: [(&str, &[&str]); 12] = [
     ("first-number", &["quick", "report", "runs"]),
     (
         "measuring",
@@ -99,7 +99,9 @@ const OF_COMMANDS: [(&str, &[&str]); 10] = [
     ("small-files", &["meta", "enumerate", "gluster"]),
     ("network", &["net", "size"]),
     ("hosts", &["fleet", "agent", "scale"]),
-    ("from-fio", &["judge", "crosscheck"]),
+    ("from-fio", &["fio", "judge", "crosscheck"]),
+    ("from-smallfile", &["smallfile"]),
+    ("gosbench-files", &["gosbench"]),
     ("settings", &["config"]),
     ("verdicts", &["explain"]),
 ];
@@ -122,13 +124,23 @@ pub(crate) fn words() -> impl Iterator<Item = &'static str> {
 
 /// The page of a topic, for this terminal.
 pub(super) fn page(word: &str) -> Option<String> {
-    let topic = topics().find(|topic| topic.word == word)?;
-    let page = Page {
-        width: width(),
-        topic_of: &|target| typed_for(topic.path, target),
-        heading: &bold,
-    };
-    Some(page.render(topic.text))
+    topics().find(|topic| topic.word == word).map(Topic::page)
+}
+
+/// The page for users of a tool, by the name of the tool.
+pub(super) fn page_of_tool(name: &str) -> Option<String> {
+    topic_of_tool(name).map(Topic::page)
+}
+
+impl Topic {
+    fn page(&self) -> String {
+        let page = Page {
+            width: width(),
+            topic_of: &|target| typed_for(self.path, target),
+            heading: &bold,
+        };
+        page.render(self.text)
+    }
 }
 
 /// What to type for the page that a link of another one leads to.
@@ -173,6 +185,26 @@ impl Topic {
     }
 }
 
+/// Words that stand for the page about a tool, beside its own name: programs of its
+/// package, and other spellings.
+const OTHER_NAMES: [(&str, &str); 7] = [
+    ("from-iperf3", "iperf"),
+    ("from-elbencho", "elbencho-chart"),
+    ("from-warp", "minio-warp"),
+    ("from-warp", "minio"),
+    ("from-smallfile", "smallfile_cli"),
+    ("from-kdiskmark", "crystaldiskmark"),
+    ("from-hcibench", "vdbench"),
+];
+
+fn topic_of_tool(word: &str) -> Option<&'static Topic> {
+    let word = word.to_ascii_lowercase();
+    let word = word.strip_suffix(".py").unwrap_or(&word);
+    let other = OTHER_NAMES.iter().find(|(_, name)| *name == word);
+    let topic = other.map_or_else(|| format!("from-{word}"), |(topic, _)| (*topic).to_owned());
+    topics().find(|known| known.word == topic)
+}
+
 /// What is wrong with a word that names neither a command nor a topic.
 pub(super) fn unknown(word: &str, commands: &[&str]) -> String {
     let near = nearest(word, commands.iter().copied()).or_else(|| nearest(word, words()));
@@ -199,6 +231,23 @@ mod tests {
             .filter(|word| all.find_subcommand(word).is_some())
             .collect();
         assert!(hidden.is_empty(), "{hidden:?}");
+    }
+
+    #[test]
+    fn a_tool_finds_the_page_for_its_users_by_its_name() {
+        for topic in topics() {
+            let Some(tool) = topic.word.strip_prefix("from-") else {
+                continue;
+            };
+            let found = topic_of_tool(tool).map(|found| found.word);
+            assert_eq!(found, Some(topic.word));
+        }
+        for (word, name) in OTHER_NAMES {
+            assert_eq!(topic_of_tool(name).map(|found| found.word), Some(word));
+        }
+        let spelled = topic_of_tool("Smallfile_CLI.py").map(|found| found.word);
+        assert_eq!(spelled, Some("from-smallfile"));
+        assert!(topic_of_tool("pingu").is_none());
     }
 
     #[test]

@@ -45,7 +45,9 @@ pub(crate) fn asked_for(arguments: &[OsString]) -> Option<String> {
             .filter(|word| **word != "all" && !word.starts_with('-'))
             .copied()
             .collect();
-        return page(&path, length, true);
+        // A command of that name comes first; its page points to the other one.
+        return page(&path, length, true)
+            .or_else(|| words.get(1).and_then(|tool| topics::page_of_tool(tool)));
     }
     let own = words.iter().take_while(|word| **word != "--");
     let asked = own.into_iter().any(|word| *word == EVERYTHING);

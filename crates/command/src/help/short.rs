@@ -65,7 +65,7 @@ pub(super) fn page(command: &Command) -> String {
         .map(|arg| (value_names(arg), told(arg)));
     section(&mut text, "Arguments", &rows.collect::<Vec<_>>(), width);
     let examples = examples(command, width);
-    let footer = footer(command);
+    let footer = footer(command, width);
     let shown = options(command, SCREEN, &text, &examples, &footer, width);
     text += &shown;
     text += &examples;
@@ -221,6 +221,9 @@ fn examples(command: &Command, width: usize) -> String {
     let mut lines = after[at..].lines();
     let mut text = format!("\n{}\n", bold(lines.next().unwrap_or_default()));
     let kept = lines.take_while(|line| line.starts_with("  ")).take(LINES);
+    // A description on a line of its own that does not fit says nothing when it is cut.
+    let is_description = |line: &str| line.starts_with("        ");
+    let kept = kept.filter(|line| !is_description(line) || line.chars().count() <= width);
     for line in kept {
         let _ = writeln!(text, "{}", fitting(line, width));
     }
@@ -228,11 +231,19 @@ fn examples(command: &Command, width: usize) -> String {
 }
 
 /// Where there is more.
-fn footer(command: &Command) -> String {
+fn footer(command: &Command, width: usize) -> String {
     let name = command.get_bin_name().unwrap_or("fathom");
     let all = flags::of(command).count();
     let more = match all > 12 {
-        true => format!("\nMore: {name} --help explains, --help-all has all {all} options"),
+        true => {
+            let more = format!("More: {name} --help explains, --help-all has all {all} options");
+            match more.chars().count() <= width {
+                true => format!("\n{more}"),
+                false => format!(
+                    "\nMore: {name} --help explains\n      {name} --help-all has all {all} options"
+                ),
+            }
+        }
         false => format!("\nMore: {name} --help"),
     };
     match super::book::of_command(command.get_name()) {

@@ -75,6 +75,8 @@ const ENVIRONMENT: [Row; 13] = [
     ),
 ];
 
+pub(super) use super::book::page_of_tool;
+
 /// The page of a topic.
 pub(super) fn page(topic: &str) -> Option<String> {
     let (title, rows): (&str, &[Row]) = match topic {

@@ -28,13 +28,13 @@ pub(crate) fn leave_out_first(recording: &mut Recording, by: &str, without_mean:
             return;
         }
         (false, 0 | 1) => format!(
-            "there is one sample only: the mean since the host was started, unless {by} was given -y"
+            "there is one sample only: the mean since the host started, unless {by} ran with -y"
         ),
         (false, _) => {
             recording.moments.remove(0);
             format!(
-                "the first sample is left out: it is the mean since the host was started, unless {by} \
-                 was given -y"
+                "the first sample is left out: it is the mean since the host started, unless {by} \
+                 ran with -y"
             )
         }
     };

@@ -27,7 +27,7 @@ fn what_y_left_out_is_not_left_out_again() {
     let usual = read(&format!("{BANNER}{text}")).unwrap();
     assert_eq!(reads(&usual), [1.0, 4.0]);
     assert!(
-        usual.remarks[0].contains("unless iostat was given -y"),
+        usual.remarks[0].contains("unless iostat ran with -y"),
         "{:?}",
         usual.remarks
     );

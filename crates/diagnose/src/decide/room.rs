@@ -227,7 +227,7 @@ impl Facts<'_> {
 
 fn few_in_flight(disk: &DiskLoad, p95: f64) -> String {
     format!(
-        "{}: {} operations in flight 95 % of the time or fewer, {} at most",
+        "{}: no more than {} operations in flight for 95 % of the time, {} at most",
         disk.name,
         three(p95),
         per_second(disk.operations_peak)

@@ -100,7 +100,7 @@ impl Facts<'_> {
         }
         match &self.ceiling {
             None if self.recording.moments.iter().all(|m| m.disks.is_empty()) => settle.push(
-                "the devices in the same time: `fathom record`, or iostat -x -t".to_owned(),
+                "the devices over the same time: `fathom record`, or iostat -x -t".to_owned(),
             ),
             None => settle.push(
                 "what the volume can give: --calibrate measures it on the host; or a second recording \
@@ -130,7 +130,10 @@ impl Facts<'_> {
             .iter()
             .all(|m| m.io_pressure_some.is_none())
         {
-            settle.push("pressure stall beside it (sar -A with sysstat 12.3 or newer)".to_owned());
+            settle.push(
+                "pressure stall information for the same time (sar -A with sysstat 12.3 or newer)"
+                    .to_owned(),
+            );
         }
         settle
     }
@@ -140,7 +143,7 @@ impl Facts<'_> {
         let mut disks = self.recording.moments.iter().flat_map(|m| &m.disks);
         match disks.next() {
             Some(_) => "no device did anything, and nothing of the CPUs was recorded",
-            None => "neither devices nor the time of CPUs were recorded",
+            None => "neither devices nor CPU time were recorded",
         }
     }
 

@@ -134,7 +134,7 @@ impl PingWork {
         match One::open(job, &mut hooks) {
             Ok(one) => self.requests(one, &mut hooks),
             Err(Error::Stopped) => self.tell(News::Done),
-            Err(error) => self.tell(News::Failed(error.to_string())),
+            Err(error) => self.tell(News::Failed(error.in_lines())),
         };
     }
 
@@ -174,7 +174,7 @@ impl PingWork {
         hooks.removes = true;
         match one.finish(hooks) {
             Ok(()) => self.tell(News::Done),
-            Err(error) => self.tell(News::Failed(error.to_string())),
+            Err(error) => self.tell(News::Failed(error.in_lines())),
         }
     }
 

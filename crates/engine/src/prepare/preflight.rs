@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use fathom_drives::open_drive;
 use fathom_model::workload::NamedFiles;
 use fathom_model::{Job, Target};
 
@@ -19,11 +20,12 @@ use crate::guard::inspect_device;
 use crate::object::{self, Reached};
 use crate::replay::Recorded;
 
-/// Checks jobs one after another. A device is examined and a store asked once,
-/// however many trials use it.
+/// Checks jobs one after another. A device is examined, a store asked and a
+/// simulated drive described once, however many trials use it.
 #[derive(Debug, Default)]
 pub struct Preflight {
     devices: BTreeSet<PathBuf>,
+    drives: BTreeSet<String>,
     stores: Reached,
 }
 
@@ -52,7 +54,8 @@ impl Preflight {
             recorded: recorded.as_ref(),
         };
         match (&job.target, &job.workload.data_set.named) {
-            (Target::Null | Target::Peer(_) | Target::Sim(_), _) => Ok(()),
+            (Target::Null | Target::Peer(_), _) => Ok(()),
+            (Target::Sim(model), _) => self.check_drive(model, job.seed),
             (Target::Bucket(_), _) => {
                 objects::prepare_blocks(task)?;
                 self.stores.check(job)
@@ -92,6 +95,14 @@ impl Preflight {
         devices
             .into_iter()
             .try_for_each(|device| self.check_device(task.job, device))
+    }
+
+    fn check_drive(&mut self, model: &str, seed: u64) -> Result<(), Error> {
+        if !self.drives.contains(model) {
+            open_drive(model, seed)?;
+            self.drives.insert(model.to_owned());
+        }
+        Ok(())
     }
 
     fn check_device(&mut self, job: &Job, path: &Path) -> Result<(), Error> {

@@ -264,3 +264,76 @@ zpty -d z
     };
     assert!(found.contains("explain"), "{found}");
 }
+
+/// Profiles whose names a shell would run, if it were given them as they are.
+const ODD_PROFILES: [&str; 6] = [
+    "$(touch made)",
+    "`touch made`",
+    ";touch made;",
+    "two words",
+    "it's \"so\"",
+    "star*",
+];
+
+#[test]
+fn bash_gets_words_with_the_quotes_that_they_need_and_runs_none() {
+    let bench = Bench::new();
+    let folder = bench.path().join(".aws");
+    std::fs::create_dir(&folder).unwrap();
+    let profiles = ODD_PROFILES
+        .map(|name| format!("[{name}]\nkey = x\n"))
+        .concat();
+    std::fs::write(folder.join("credentials"), profiles + "[two\rlines]\n").unwrap();
+    std::fs::write(bench.path().join("starry"), "").unwrap();
+    // Words as bash cuts them, the text that it replaces, and the line.
+    let complete = |words: &str, replaced: &str, line: &str| {
+        let script = format!(
+            "source <(fathom completions bash); COMP_WORDS=({words}); COMP_LINE='{line}'
+             COMP_POINT=${{#COMP_LINE}}; COMP_CWORD=$((${{#COMP_WORDS[@]}}-1))
+             _fathom fathom '{replaced}' 2>&1
+             for word in \"${{COMPREPLY[@]}}\"; do eval \"printf '%s\\n' $word\"; done"
+        );
+        in_shell(&bench, "bash", &script)
+    };
+    let line = "fathom s3 get --profile ";
+    let Some(found) = complete("fathom s3 get --profile ''", "", line) else {
+        return;
+    };
+    assert_eq!(found.lines().collect::<Vec<_>>(), ODD_PROFILES);
+    assert!(!bench.path().join("made").exists());
+    let typed = complete("fathom s3 get --profile '$(touch made)'", "", line);
+    assert!(typed.is_some() && !bench.path().join("made").exists());
+    let joined = complete("fathom io --rw = randr", "randr", "fathom io --rw=randr");
+    assert_eq!(joined.as_deref(), Some("randread\nrandrw\n"));
+    let store = complete("fathom io --engine = ''", "", "fathom io --engine=");
+    assert!(store.is_some_and(|found| found.starts_with("uring\n")));
+}
+
+#[test]
+fn completions_are_silent_about_stores_that_cannot_be_read() {
+    let bench = Bench::new();
+    std::fs::write(bench.path().join("damaged.db"), "no database\n").unwrap();
+    let status = Command::new("mkfifo")
+        .arg("pipe.db")
+        .current_dir(bench.path())
+        .status();
+    assert!(status.unwrap().success());
+    for store in [
+        "missing.db",
+        "missing/x.db",
+        "damaged.db",
+        "pipe.db",
+        ".",
+        "postgres://h/d",
+    ] {
+        let words = ["complete", "--", "runs", "show", "--store", store, ""];
+        let outcome = bench.fathom(words);
+        outcome.expect_status(0);
+        assert_eq!(
+            (outcome.stdout.as_str(), outcome.stderr.as_str()),
+            ("latest\n", ""),
+            "{store}"
+        );
+    }
+    assert!(!bench.path().join("missing.db").exists());
+}

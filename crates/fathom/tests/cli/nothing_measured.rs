@@ -25,6 +25,58 @@ fn reports(here: &Path) -> usize {
 }
 
 #[test]
+fn a_name_that_leads_nowhere_is_a_usage_error_with_what_to_type() {
+    let home = TempDir::new().unwrap();
+    let here = home.path();
+    fs::write(here.join("drive.toml"), "model = \"floppy\"\n").unwrap();
+    for line in [
+        "io sim:@missing --runtime 1s",
+        "io sim:floppy --runtime 1s",
+        "io sim:@drive.toml --runtime 1s",
+        "io sim:ssd?wheels=4 --runtime 1s",
+        "io nowhere --runtime 1s",
+        "quick sim:floppy",
+        "ping sim:@missing",
+        "ping sim:floppy -c 1",
+        "ping nowhere/x",
+        "ab sim:ssd sim:floppy --rw randread",
+        "curve load sim:floppy",
+        "disks sim:floppy",
+        "disks nowhere",
+        "snia iops sim:floppy",
+        "snia iops nowhere",
+        "meta sim:ssd",
+        "enumerate sim:ssd",
+        "enumerate nowhere",
+        "s3 put sim:ssd",
+        "stack sim:ssd",
+        "stack nowhere/x",
+        "net sim:ssd",
+        "diagnose nowhere",
+        "watch nowhere",
+        "use nowhere",
+        "alarms nowhere",
+        "io @nowhere",
+        "io sim:ssd --slo @nowhere",
+        "s3 put s3://bucket --endpoint @nowhere",
+        "report nowhere",
+        "compare nowhere elsewhere",
+        "explain nowhere",
+    ] {
+        let output = fathom(here, line);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(2), "{line}: {out}{err}");
+        assert_eq!(out, "", "{line}");
+        assert_eq!(err.matches("error: ").count(), 1, "{line}: {err}");
+        assert_eq!(err.matches("\nhelp: ").count(), 1, "{line}: {err}");
+    }
+    // The second side is looked at before the first one is measured.
+    let err = text(&fathom(here, "ab sim:ssd sim:@missing --rw randread").stderr);
+    assert!(!err.contains("measure"), "{err}");
+    assert!(err.contains("6 of 12 trials"), "{err}");
+}
+
+#[test]
 fn a_target_that_is_not_there_leaves_no_run_and_one_message() {
     let home = TempDir::new().unwrap();
     let here = home.path();

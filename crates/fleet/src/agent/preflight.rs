@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use fathom_deadline::ChangeWatch;
-use fathom_engine::{Error, Preflight};
+use fathom_engine::Preflight;
 use fathom_model::{Schedule, ScheduledTrial, Target};
 
 use crate::admission;
@@ -99,7 +99,7 @@ fn check_all<T: Fn(&str) + Send + 'static>(
                 let _held_up = watch_changes([&spec.target].into_iter(), &tell);
                 checks
                     .check(&job_of(settings, &spec))
-                    .map_err(|error| (error.to_string(), matches!(error, Error::Missing { .. })))
+                    .map_err(|error| (error.in_lines(), error.is_wrong_name()))
             }
         };
         let Err((reason, no_such_target)) = checked else {

@@ -1,4 +1,4 @@
-//! Agents that Slurm starts inside of an allocation, with one `srun`.
+//! Agents that Slurm starts inside an allocation, with one `srun`.
 //!
 //! A task of a step has no input and output of its own, so the agents call
 //! back ([`crate::launchers::call_back`]). Each runs this very binary where the nodes
@@ -27,7 +27,7 @@ const NODES_VARIABLE: &str = "SLURM_JOB_NODELIST";
 
 pub(super) static LAUNCHER: LauncherKind = LauncherKind {
     name: "slurm",
-    about: "srun starts them, inside of an allocation; its nodes are the default",
+    about: "srun starts them, inside an allocation; its nodes are the default",
     starts_agents: true,
     default_hosts: Some(slurm_nodes),
     start: launch,

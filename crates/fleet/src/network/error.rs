@@ -14,6 +14,16 @@ pub enum NetError {
         /// What the resolver said.
         reason: String,
     },
+    /// A port that is no number.
+    #[error(
+        "'{host}' is not a host: expected a port up to 65535 behind the colon\nhelp: type a name \
+         or an address, as in node2 or node2:{}",
+        super::DEFAULT_PORT
+    )]
+    Port {
+        /// What was typed.
+        host: String,
+    },
     /// Nobody answers.
     #[error(
         "{address} does not answer: {source}; is `fathom net serve` running there, and does the \

@@ -48,9 +48,9 @@ pub fn resolve(host: &str) -> Result<SocketAddr, NetError> {
     }
     let (name, port) = match host.rsplit_once(':') {
         Some((name, port)) => {
-            let port = port
-                .parse()
-                .map_err(|_| fail("expected a port up to 65535 behind the colon".to_owned()))?;
+            let port = port.parse().map_err(|_| NetError::Port {
+                host: host.to_owned(),
+            })?;
             (name, port)
         }
         None => (host, super::DEFAULT_PORT),

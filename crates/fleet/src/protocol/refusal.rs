@@ -5,6 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// What a line begins with that says what to type instead.
+const HELP: &str = "\nhelp: ";
+
 /// Why a schedule cannot be carried out on this host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub struct ScheduleRefusal {
@@ -27,17 +30,21 @@ impl ScheduleRefusal {
 
 impl fmt::Display for ScheduleRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.reason)?;
+        // What to type instead stands on a line of its own, the last one.
+        let what = self.reason.find(HELP).unwrap_or(self.reason.len());
+        let (what, help) = self.reason.split_at(what);
+        f.write_str(what)?;
         match self.labels.split_first() {
             Some((first, [])) if self.is_partial() => {
-                write!(f, " (1 of {} trials: {first})", self.trials)
+                write!(f, " (1 of {} trials: {first})", self.trials)?;
             }
             Some((first, _)) if self.is_partial() => {
                 let (refused, all) = (self.labels.len(), self.trials);
-                write!(f, " ({refused} of {all} trials, {first} first)")
+                write!(f, " ({refused} of {all} trials, {first} first)")?;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        f.write_str(help)
     }
 }
 
@@ -51,7 +58,8 @@ pub(crate) fn in_words(refused: &[(String, ScheduleRefusal)]) -> String {
         for label in &mut refused.labels {
             label.truncate(label.strip_suffix(&own).unwrap_or(label).len());
         }
-        hosts.entry(refused.to_string()).or_default().push(host);
+        let in_one_line = refused.to_string().replace(HELP, "; ");
+        hosts.entry(in_one_line).or_default().push(host);
     }
     let reasons = hosts.iter().map(|(reason, hosts)| match hosts[..] {
         [first, second, third, _, ..] => format!(
@@ -84,6 +92,13 @@ mod tests {
         let two = [of("h1", "a"), of("h2", "b"), of("h3", "a")];
         let expected = "h1, h3: a (1 of 2 trials: one); h2: b (1 of 2 trials: one)";
         assert_eq!(in_words(&two), expected);
+        let help = of("h1", "no 'x'\nhelp: choose y");
+        assert_eq!(
+            help.1.to_string(),
+            "no 'x' (1 of 2 trials: one on h1)\nhelp: choose y"
+        );
+        let expected = "h1: no 'x' (1 of 2 trials: one); choose y";
+        assert_eq!(in_words(&[help]), expected);
         let many: Vec<_> = (1..=5).map(|n| of(&format!("h{n}"), "a")).collect();
         assert!(in_words(&many).starts_with("h1, h2, h3 and 2 more: a ("));
     }

@@ -165,7 +165,7 @@ fn surroundings(sys: &Sysroot) -> Option<Capability> {
     } else {
         Status::Limited
     };
-    let meaning = "below a hypervisor caches, caps and neighbours do not show; in a container devices and limits may be hidden";
+    let meaning = "under a hypervisor, caches, caps and neighbours cannot be seen; in a container, devices and limits may be hidden";
     let capability = Capability::new("surroundings", status, found, meaning);
     Some(capability.remedy("for the drive itself, measure on the host"))
 }

@@ -117,8 +117,8 @@ fn answering() -> Option<Capability> {
     if silent.is_empty() {
         let found = match mounts.len() {
             0 => return None,
-            1 => "the one that needs a server or process does".to_owned(),
-            many => format!("all {many} that need a server or process do"),
+            1 => "the only one that needs a server or process answers".to_owned(),
+            many => format!("all {many} that need a server or process answer"),
         };
         return Some(Capability::new(name, CapabilityStatus::Ok, found, meaning));
     }

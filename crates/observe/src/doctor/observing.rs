@@ -181,7 +181,8 @@ fn block_access(sys: &Sysroot, device: &DeviceFacts) -> Option<Capability> {
         return None;
     }
     let path = PathBuf::from("/dev").join(device.name.replace('!', "/"));
-    let meaning = "the raw device as a target, its health and its firmware's counters";
+    let meaning =
+        "needed to measure the raw device and to read its health and its firmware's counters";
     let asked = path.clone();
     // A disk that sleeps is not woken.
     let opened = fathom_deadline::ask(&path.display().to_string(), move || {

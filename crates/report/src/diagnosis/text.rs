@@ -38,7 +38,7 @@ pub fn text(diagnosis: &Diagnosis, width: usize, color: bool) -> String {
     list(&mut out, "Volume capacity:", &ceiling, width);
     list(&mut out, "What would settle it:", &diagnosis.settle, width);
     out.push_str(&format!("\n{}\n", recorded(diagnosis)));
-    if let Some(table) = devices(diagnosis) {
+    if let Some(table) = devices(diagnosis, width) {
         out.push_str(&format!("\n{table}"));
     }
     if let Some(disk) = diagnosis.disks.first().filter(|disk| disk.series.len() > 1) {
@@ -87,12 +87,12 @@ pub(super) fn recorded(diagnosis: &Diagnosis) -> String {
 }
 
 /// The devices as a table; nothing where none did anything.
-pub fn devices(diagnosis: &Diagnosis) -> Option<String> {
+pub fn devices(diagnosis: &Diagnosis, width: usize) -> Option<String> {
     let mut table = Table::new(COLUMNS);
     for disk in diagnosis.disks.iter().take(MOST_DISKS) {
         table.row(row(disk));
     }
-    (!table.is_empty()).then(|| table.render())
+    (!table.is_empty()).then(|| table.fit(width))
 }
 
 /// The cells of a device.

@@ -53,7 +53,11 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
     calls.truncate(run.rows.len());
     if !calls.is_empty() {
         page.blank();
-        page.line("System calls on the files per operation, counted by the engine:");
+        page.paragraph(
+            0,
+            2,
+            "System calls on the files per operation, counted by the engine:",
+        );
         for line in calls {
             page.paragraph(2, 4, &line);
         }

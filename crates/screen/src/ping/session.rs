@@ -1,9 +1,10 @@
 //! A ping under way: what its server reports is counted and shown.
 
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use fathom_console::{Exit, complain, reader_is_gone, write_stderr};
+use fathom_console::{Exit, complain, fail, reader_is_gone, write_stderr};
 use fathom_engine::ping::{News, Pace, Server};
 use fathom_engine::{OneByOneFacts, Single};
 use fathom_fleet::Interrupt;
@@ -78,6 +79,8 @@ pub fn show_ping(
         begun: Instant::now(),
         unready: None,
         target,
+        coloured_errors: matches!(form, PingForm::Lines { color: true, .. })
+            && std::io::stderr().is_terminal(),
     };
     let ended = session.follow(&server, interrupt, deadline_ns);
     if ended.is_err() {
@@ -102,6 +105,8 @@ struct Session {
     /// When was told that the store is not ready.
     unready: Option<Instant>,
     target: String,
+    /// Whether an error may be in colour.
+    coloured_errors: bool,
 }
 
 impl Session {
@@ -132,9 +137,12 @@ impl Session {
                 }
                 Some(News::Failed(problem)) => {
                     self.clear();
-                    complain(&problem);
-                    if self.facts.is_some() {
-                        self.finish()?;
+                    match self.facts.is_some() {
+                        true => {
+                            complain(&problem);
+                            self.finish()?;
+                        }
+                        false => fail(&problem, self.coloured_errors),
                     }
                     return Ok(Exit::Failure);
                 }

@@ -85,7 +85,10 @@ fn parse(name: &str) -> Result<Target, CommandError> {
     };
     match paths::find(path) {
         Ok(Some(_)) => Ok(target),
-        Ok(None) => Err(CommandError::Usage(format!("{name} does not exist"))),
+        Ok(None) => Err(CommandError::Usage(format!(
+            "{name} does not exist\nhelp: name a device, directory or file that is there; without a \
+             name all data disks are found"
+        ))),
         Err(silent) => Err(CommandError::usage(silent)),
     }
 }

@@ -11,7 +11,7 @@ use fathom_report::network as pages;
 use fathom_runs::network::{self, Keeper};
 
 use super::{Net, NetFormat, Progress, exit_of, load_control, write_page};
-use crate::exit::{CommandError, Exit};
+use crate::exit::{self, CommandError, Exit};
 use crate::present;
 
 /// Flags of a matrix.
@@ -78,7 +78,7 @@ pub(super) fn run(
         Err(errors) => {
             drop(progress);
             for error in &errors {
-                present::complain(&error.to_string());
+                exit::fail(&error.to_string());
             }
             return Ok(Exit::Failure);
         }

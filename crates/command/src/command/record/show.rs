@@ -23,7 +23,7 @@ pub(super) fn run(show: &Show) -> anyhow::Result<Exit> {
     present::write_names(&contents)?;
     let whole = recording(&show.file)?;
     let found = fathom_diagnose::diagnose(&whole, |_| None);
-    if let Some(table) = fathom_report::diagnosis::devices(&found) {
+    if let Some(table) = fathom_report::diagnosis::devices(&found, fathom_console::columns()) {
         present::write_names(&format!("\n{table}"))?;
     }
     Ok(Exit::Success)

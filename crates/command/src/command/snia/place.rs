@@ -14,11 +14,14 @@ use crate::surroundings::test_file_bytes;
 /// Why a target cannot be tested.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PlaceError {
-    #[error("{0} stores nothing; name a drive")]
+    #[error("{0} stores nothing\nhelp: name a drive, a file or a directory")]
     StoresNothing(Target),
-    #[error("{0}")]
+    #[error("{}", .0.in_lines())]
     Drive(#[from] fathom_drives::Error),
-    #[error("cannot examine {}: {error}", .path.display())]
+    #[error(
+        "cannot examine {}: {error}\nhelp: name a device, directory or file that is there",
+        .path.display()
+    )]
     NotExamined {
         path: PathBuf,
         error: std::io::Error,

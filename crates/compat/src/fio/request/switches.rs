@@ -102,7 +102,7 @@ pub struct FioRun {
     /// Hosts on which the jobs run at the same time (`--client`), or files with
     /// lists of them.
     pub clients: Vec<String>,
-    /// How agents come to life there: a value of fathom's `--launcher`.
+    /// How agents are started there: a value of fathom's `--launcher`.
     pub launcher: Option<String>,
     /// Keys of the fleet of agents that run already.
     pub fleet: Option<String>,
