@@ -98,6 +98,13 @@ impl DocumentFormat for ComparisonFormat {
     const JSON: ComparisonFormat = ComparisonFormat::Json;
 }
 
+impl Compare {
+    /// Whether it prints documents.
+    pub(crate) fn is_json(&self) -> bool {
+        self.shown.is_json()
+    }
+}
+
 pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
     let a = stored::side(&compare.a, &compare.store)?;
     let options = CompareOptions {

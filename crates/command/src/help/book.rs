@@ -48,6 +48,7 @@ const PARTS: [Part; 6] = [
         "database" "how-to/database.md",
         "acceptance" "how-to/acceptance.md",
         "ci-gate" "how-to/ci-gate.md",
+        "storage-classes" "how-to/kubernetes.md",
         "objects" "guide/objects.md",
         "small-files" "guide/metadata.md",
         "network" "guide/network.md",
@@ -86,7 +87,7 @@ const PARTS: [Part; 6] = [
 ];
 
 /// The page that a command is described in.
-const OF_COMMANDS: [(&str, &[&str]); 10] = [
+const OF_COMMANDS: [(&str, &[&str]); 11] = [
     ("first-number", &["quick", "report", "runs"]),
     (
         "measuring",
@@ -99,6 +100,7 @@ const OF_COMMANDS: [(&str, &[&str]); 10] = [
     ("small-files", &["meta", "enumerate", "gluster"]),
     ("network", &["net", "size"]),
     ("hosts", &["fleet", "agent", "scale"]),
+    ("storage-classes", &["kubernetes"]),
     ("from-fio", &["judge", "crosscheck"]),
     ("settings", &["config"]),
     ("verdicts", &["explain"]),
