@@ -36,7 +36,8 @@ pub(crate) fn of_kubectl(mut arguments: Vec<OsString>) -> Vec<OsString> {
     }
     let word = arguments.get(1).and_then(|word| word.to_str());
     if !word.is_some_and(|word| ABOUT_PROGRAM.contains(&word)) {
-        arguments.insert(1, "kubernetes".into());
+        // Help and usage then show a command that can be typed anywhere.
+        arguments.splice(..1, ["fathom", "kubernetes"].map(OsString::from));
     }
     arguments
 }
@@ -158,9 +159,9 @@ mod tests {
         };
         assert_eq!(
             of("/usr/bin/kubectl-fathom --cleanup"),
-            "/usr/bin/kubectl-fathom kubernetes --cleanup"
+            "fathom kubernetes --cleanup"
         );
-        assert_eq!(of("kubectl-fathom"), "kubectl-fathom kubernetes");
+        assert_eq!(of("kubectl-fathom"), "fathom kubernetes");
         assert_eq!(of("kubectl-fathom --version"), "kubectl-fathom --version");
         assert_eq!(of("fathom --cleanup"), "fathom --cleanup");
     }

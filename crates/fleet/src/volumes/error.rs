@@ -53,6 +53,19 @@ pub enum VolumeError {
     StillThere(Vec<String>),
 }
 
+impl VolumeError {
+    /// Whether asking again is of no use.
+    pub(super) fn is_lasting(&self) -> bool {
+        let VolumeError::Kubernetes(error) = self else {
+            return true;
+        };
+        matches!(
+            error,
+            KubernetesError::Forbidden(_) | KubernetesError::Start(_)
+        )
+    }
+}
+
 fn these(known: &[String]) -> String {
     match known {
         [] => "it has none at all: install a provisioner first".to_owned(),

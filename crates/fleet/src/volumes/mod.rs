@@ -118,7 +118,17 @@ impl Volumes {
             if interrupt.is_raised() {
                 return Err(VolumeError::Interrupted);
             }
-            let pods = self.list("pods")?;
+            let pods = match self.list("pods") {
+                Ok(pods) => pods,
+                Err(error) if error.is_lasting() || began.elapsed() > self.patience => {
+                    return Err(error);
+                }
+                // The next question may be answered.
+                Err(_) => {
+                    sleep(interrupt, LOOK_EVERY);
+                    continue;
+                }
+            };
             let ready: Vec<Option<Pod>> = self.claims.iter().map(|c| running(&pods, c)).collect();
             if let Some(all) = ready.iter().cloned().collect() {
                 return Ok(all);
@@ -164,18 +174,17 @@ impl Volumes {
     /// What is still there, and the command that removes it.
     pub fn remove(mut self) -> Result<(), VolumeError> {
         self.is_removed = true;
-        self.delete()?;
         let began = Instant::now();
         loop {
-            let left = self.list(manifest::KINDS)?;
-            let left = leftovers::names(&left);
-            if left.is_empty() {
-                return Ok(());
+            // A network that is gone for a moment must leave nothing behind.
+            let left = self.delete().and_then(|()| self.list(manifest::KINDS));
+            let is_late = began.elapsed() > REMOVAL_PATIENCE;
+            match left.map(|left| leftovers::names(&left)) {
+                Ok(left) if left.is_empty() => return Ok(()),
+                Ok(left) if is_late => return Err(VolumeError::StillThere(left)),
+                Err(error) if is_late || error.is_lasting() => return Err(error),
+                _ => std::thread::sleep(LOOK_EVERY),
             }
-            if began.elapsed() > REMOVAL_PATIENCE {
-                return Err(VolumeError::StillThere(left));
-            }
-            std::thread::sleep(LOOK_EVERY);
         }
     }
 
