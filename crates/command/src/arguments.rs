@@ -2,7 +2,7 @@
 //! before the arguments are parsed.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use clap::{Command, CommandFactory};
 
@@ -20,6 +20,26 @@ pub(crate) fn command_of_link(arguments: &[OsString]) -> Option<&'static str> {
     // The original is a shell script.
     let called = called.strip_suffix(".sh").unwrap_or(called);
     LINK_NAMES.into_iter().find(|name| *name == called)
+}
+
+/// What kubectl calls for `kubectl fathom`.
+const KUBECTL_PLUGIN: &str = "kubectl-fathom";
+
+/// Words of `kubectl fathom` that are about the program.
+const ABOUT_PROGRAM: [&str; 3] = ["help", "--version", "-V"];
+
+/// The arguments with the command that `kubectl fathom` stands for.
+pub(crate) fn of_kubectl(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let called = arguments.first().map(std::path::Path::new);
+    if called.and_then(std::path::Path::file_name) != Some(OsStr::new(KUBECTL_PLUGIN)) {
+        return arguments;
+    }
+    let word = arguments.get(1).and_then(|word| word.to_str());
+    if !word.is_some_and(|word| ABOUT_PROGRAM.contains(&word)) {
+        // Help and usage then show a command that can be typed anywhere.
+        arguments.splice(..1, ["fathom", "kubernetes"].map(OsString::from));
+    }
+    arguments
 }
 
 /// Words that people type for a command of a group.
@@ -125,6 +145,25 @@ mod tests {
         assert_eq!(of("at_io_parallel.sh 10.0.0.1"), Some("at_io_parallel"));
         assert_eq!(of("/opt/fathom io ."), None);
         assert_eq!(command_of_link(&[]), None);
+    }
+
+    #[test]
+    fn a_plugin_of_kubectl_is_a_command() {
+        let of = |line: &str| {
+            let arguments = of_kubectl(line.split(' ').map(OsString::from).collect());
+            let words: Vec<_> = arguments
+                .iter()
+                .map(|word| word.to_string_lossy())
+                .collect();
+            words.join(" ")
+        };
+        assert_eq!(
+            of("/usr/bin/kubectl-fathom --cleanup"),
+            "fathom kubernetes --cleanup"
+        );
+        assert_eq!(of("kubectl-fathom"), "fathom kubernetes");
+        assert_eq!(of("kubectl-fathom --version"), "kubectl-fathom --version");
+        assert_eq!(of("fathom --cleanup"), "fathom --cleanup");
     }
 
     #[test]

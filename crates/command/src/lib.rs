@@ -45,7 +45,8 @@ fn work() -> ExitCode {
     if let Err(error) = signals::survive_file_limits() {
         present::complain(&format!("cannot install the signal handlers: {error}"));
     }
-    let arguments = arguments::in_full(std::env::args_os().collect());
+    let arguments = arguments::of_kubectl(std::env::args_os().collect());
+    let arguments = arguments::in_full(arguments);
     let has_own_name = arguments::command_of_link(&arguments).is_none() && !is_fio(&arguments);
     let page = || version::asked_for(&arguments).or_else(|| help::asked_for(&arguments));
     if let Some(page) = has_own_name.then(page).flatten() {

@@ -15,6 +15,7 @@ mod error;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod holder;
 mod host_list;
 mod interrupt;
 mod launchers;
@@ -29,6 +30,7 @@ mod spread;
 mod test_trial;
 mod thread;
 mod transport;
+mod volumes;
 
 pub use admission::policy::Policy;
 pub use agent::preflight::preflight;
@@ -43,6 +45,7 @@ pub use credentials::join::{JoinError, JoinOutcome};
 pub use credentials::token::{JoinToken, NoToken};
 pub use credentials::{CoordinatorKeys, CredentialsError, TokenError};
 pub use error::Error;
+pub use holder::hold;
 pub use host_list::{
     HostListError, HostName, MAX_HOSTS, RangeError, parse_hosts, parse_hosts_file,
 };
@@ -53,6 +56,8 @@ pub use launchers::agent_binary::BinaryError;
 pub use launchers::call_back::{
     CALL_BACK_VARIABLE, CallBackError, Invitation, InvitationError, serve_call_back,
 };
+pub use launchers::kubectl::Kubectl;
+pub use launchers::pods::{POD_LAUNCHER, Pod};
 pub use launchers::{LAUNCHERS, LaunchError, LaunchRequest, Launcher, LauncherKind};
 pub use made_files::MadeFiles;
 pub use protocol::frame::FrameError;
@@ -71,3 +76,7 @@ pub use spread::{SpreadError, on_hosts, scaled};
 pub use thread::ThreadError;
 pub use transport::ConnectionError;
 pub use transport::tls::PORT;
+pub use volumes::{
+    NameError, ObjectName, Obstacle, VolumeError, VolumeLeftovers, VolumeMode, VolumeRequest,
+    Volumes,
+};

@@ -10,8 +10,8 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use fathom_deadline::paths::read_text_soon;
 use fathom_fleet::{
-    Fleet, Gathering, GatheringProgress, HostListError, HostName, Interrupt, LAUNCHERS,
-    LaunchRequest, Launcher, LauncherKind, Unreachable, agent_arguments,
+    Fleet, Gathering, GatheringProgress, HostListError, HostName, Interrupt, Kubectl, LAUNCHERS,
+    LaunchRequest, Launcher, LauncherKind, POD_LAUNCHER, Pod, Unreachable, agent_arguments,
 };
 use fathom_model::Schedule;
 
@@ -57,6 +57,9 @@ pub struct HostArgs {
     agent_binary: Option<PathBuf>,
     #[command(flatten)]
     site: SiteArgs,
+    /// Pods in which agents are started, and how they are reached.
+    #[arg(skip)]
+    pods: (Vec<Pod>, Kubectl),
 }
 
 /// A list of hosts as it is typed.
@@ -100,6 +103,20 @@ impl HostArgs {
             hosts: Some(hosts),
             ..HostArgs::default()
         }
+    }
+
+    /// The nodes of pods that run already, with their agents in these.
+    ///
+    /// # Errors
+    /// A node that no host can be called after, or that has two of the pods.
+    pub fn in_pods(pods: Vec<Pod>, kubectl: Kubectl) -> Result<HostArgs, HostListError> {
+        let nodes: Vec<&str> = pods.iter().map(|pod| pod.node.as_str()).collect();
+        let hosts = fathom_fleet::parse_hosts(&nodes.join(","))?;
+        Ok(HostArgs {
+            launcher: LauncherChoice(&POD_LAUNCHER),
+            pods: (pods, kubectl),
+            ..HostArgs::default().with(hosts)
+        })
     }
 
     /// Whether other hosts carry the load.
@@ -224,6 +241,8 @@ impl HostArgs {
         let mut request = LaunchRequest {
             hosts: hosts.to_vec(),
             agent_binary: self.agent_binary.clone(),
+            pods: self.pods.0.clone(),
+            kubectl: self.pods.1.clone(),
             ..self.site.request()
         };
         if kind.starts_agents {

@@ -1,8 +1,9 @@
 //! `fathom agent`: this host carries the load of somebody's run.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use fathom_fleet::network::Network;
@@ -14,6 +15,7 @@ use fathom_s3::EndpointAddress;
 use crate::command::hosts;
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
+use crate::whole_seconds::whole_seconds;
 use crate::{present, signals};
 
 /// More than any token has.
@@ -81,11 +83,21 @@ pub(crate) struct Agent {
     /// run; launchers start agents so.
     #[arg(long, hide = true, value_name = "HOST", conflicts_with_all = ["stdio", "token", "token_file", "keys"])]
     call_back: Option<String>,
+    /// Serve nobody and keep a pod for agents that come by `kubectl exec`: end
+    /// when none has come within this time, or half a minute after the last.
+    #[arg(long, hide = true, value_name = "TIME", value_parser = whole_seconds(1, 86_400))]
+    #[arg(conflicts_with_all = ["stdio", "call_back", "token", "token_file", "keys"])]
+    hold: Option<u32>,
 }
 
 pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
+    if let Some(seconds) = agent.hold {
+        let first = Duration::from_secs(u64::from(seconds));
+        fathom_fleet::hold(first, Path::new("/proc"), &interrupt);
+        return Ok(Exit::Success);
+    }
     let options = AgentOptions {
         policy: Policy {
             allowed: agent.allow.clone(),

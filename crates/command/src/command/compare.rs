@@ -85,6 +85,13 @@ pub(crate) struct Compare {
 
 document_formats!(ComparisonFormat: "One document (schema fathom.comparison/1)");
 
+impl Compare {
+    /// Whether it prints documents.
+    pub(crate) fn is_json(&self) -> bool {
+        self.shown.is_json()
+    }
+}
+
 pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
     let a = stored::side(&compare.a, &compare.store)?;
     let options = CompareOptions {

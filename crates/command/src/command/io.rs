@@ -2,7 +2,7 @@
 
 use clap::Args;
 use fathom_model::Target;
-use fathom_plan::{HostModeArgs, IoFlags, PlanFlags};
+use fathom_plan::{HostModeArgs, IoFlags, Plan, PlanFlags};
 
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_plan_on;
@@ -40,12 +40,18 @@ pub(crate) struct Io {
 }
 
 pub(crate) fn run(io: Io) -> anyhow::Result<Exit> {
+    let plan = plan_of(&io)?;
+    execute_plan_on(&io.hosts, plan, io.output)
+}
+
+/// What the flags ask for.
+pub(crate) fn plan_of(io: &Io) -> anyhow::Result<Plan> {
     let target: Target = io.target.parse().map_err(CommandError::usage)?;
     let plan = io
         .flags
         .to_plan(target)
         .and_then(|plan| io.plan.apply(&plan))
         .and_then(|plan| io.host_mode.apply(plan));
-    let plan = plan.map_err(|problems| CommandError::plan(problems, io.output.format.color))?;
-    execute_plan_on(&io.hosts, plan, io.output)
+    let color = io.output.format.color;
+    Ok(plan.map_err(|problems| CommandError::plan(problems, color))?)
 }

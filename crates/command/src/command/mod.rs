@@ -26,6 +26,7 @@ pub(crate) mod gluster;
 pub(crate) mod gosbench;
 pub(crate) mod io;
 pub(crate) mod judge;
+pub(crate) mod kubernetes;
 pub(crate) mod man;
 pub(crate) mod meta;
 pub(crate) mod net;
@@ -82,6 +83,7 @@ pub(crate) enum Command {
     Agent(Box<agent::Agent>),
     #[command(subcommand)]
     Fleet(fleet::Fleet),
+    Kubernetes(Box<kubernetes::Kubernetes>),
     Ab(Box<ab::Ab>),
     Compare(Box<compare::Compare>),
     #[command(subcommand)]
@@ -160,6 +162,7 @@ impl Command {
             Command::Scale(scale) => scale::run(*scale),
             Command::Agent(agent) => agent::run(*agent),
             Command::Fleet(fleet) => fleet::run(fleet),
+            Command::Kubernetes(command) => kubernetes::run(&command, all),
             Command::Fio(fio) => fio::run(&fio),
             Command::Ab(ab) => ab::run(*ab),
             Command::Compat(compat) => Command::from(compat).run(all),

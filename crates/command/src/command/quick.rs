@@ -2,6 +2,7 @@
 
 use clap::Args;
 use fathom_model::{Target, unit};
+use fathom_plan::Plan;
 use fathom_studies::quick::{FileRoom, QuickOptions, check_size};
 
 use crate::command::hosts::HostArgs;
@@ -68,8 +69,20 @@ pub(crate) struct Quick {
 }
 
 pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
+    let plan = plan_of(&quick)?;
+    let label = if quick.sustained {
+        "sustained"
+    } else {
+        "burst"
+    };
+    execute_labelled_on(&quick.hosts, plan, Some(label.to_owned()), quick.output)
+        .map_err(offer_reading)
+}
+
+/// What the flags ask for.
+pub(crate) fn plan_of(quick: &Quick) -> anyhow::Result<Plan> {
     let target: Target = quick.target.parse().map_err(CommandError::usage)?;
-    refuse_stray(&quick, &target)?;
+    refuse_stray(quick, &target)?;
     let size_bytes = quick.size.unwrap_or_else(|| match quick.hosts.are_given() {
         // What is free here says nothing about other hosts.
         true => FileRoom::default().file_size(false),
@@ -89,13 +102,7 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
     plan.reach(&quick.reached);
     plan.set_destructive(quick.destructive);
     plan.set_keep_files(quick.keep_files);
-    let label = if quick.sustained {
-        "sustained"
-    } else {
-        "burst"
-    };
-    execute_labelled_on(&quick.hosts, plan, Some(label.to_owned()), quick.output)
-        .map_err(offer_reading)
+    Ok(plan)
 }
 
 /// Refuses flags that mean nothing for this target, or on other hosts.

@@ -48,6 +48,12 @@ pub(crate) struct Run {
 }
 
 pub(crate) fn run(run: Run) -> anyhow::Result<Exit> {
+    let plan = plan_of(&run)?;
+    execute_plan_on(&run.hosts, plan, run.output)
+}
+
+/// The plan with the flags applied.
+pub(crate) fn plan_of(run: &Run) -> anyhow::Result<Plan> {
     let color = run.output.format.color;
     let surroundings = match run.hosts.are_given() {
         true => |_: &Plan| surroundings::elsewhere(),
@@ -62,8 +68,7 @@ pub(crate) fn run(run: Run) -> anyhow::Result<Exit> {
         .apply(&plan)
         .and_then(|plan| run.plan_flags.apply(&plan))
         .and_then(|plan| run.host_mode.apply(plan));
-    let plan = applied.map_err(|problems| CommandError::plan(problems, color))?;
-    execute_plan_on(&run.hosts, plan, run.output)
+    Ok(applied.map_err(|problems| CommandError::plan(problems, color))?)
 }
 
 /// Schedules a plan and sends it down the line, here or on many hosts.

@@ -48,6 +48,7 @@ const PARTS: [Part; 6] = [
         "database" "how-to/database.md",
         "acceptance" "how-to/acceptance.md",
         "ci-gate" "how-to/ci-gate.md",
+        "storage-classes" "how-to/kubernetes.md",
         "objects" "guide/objects.md",
         "small-files" "guide/metadata.md",
         "network" "guide/network.md",
@@ -86,7 +87,7 @@ const PARTS: [Part; 6] = [
 ];
 
 /// The page that a command is described in.
-const OF_COMMANDS: [(&str, &[&str]); 12] = [
+const OF_COMMANDS: [(&str, &[&str]); 13] = [
     ("first-number", &["quick", "report", "runs"]),
     (
         "measuring",
@@ -99,6 +100,7 @@ const OF_COMMANDS: [(&str, &[&str]); 12] = [
     ("small-files", &["meta", "enumerate", "gluster"]),
     ("network", &["net", "size"]),
     ("hosts", &["fleet", "agent", "scale"]),
+    ("storage-classes", &["kubernetes"]),
     ("from-fio", &["fio", "judge", "crosscheck"]),
     ("from-smallfile", &["smallfile"]),
     ("gosbench-files", &["gosbench"]),

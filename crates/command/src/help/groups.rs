@@ -46,7 +46,7 @@ const GROUPS: [Group; 6] = [
     },
     Group {
         title: "Fleet",
-        commands: &["fleet", "agent"],
+        commands: &["fleet", "agent", "kubernetes"],
     },
     Group {
         title: "Maintenance",

@@ -39,6 +39,8 @@ mod io;
 mod judge;
 mod judge_memory;
 mod judge_warp;
+mod kubernetes;
+mod kubernetes_packages;
 mod lab;
 mod launchers;
 mod leftovers;

@@ -8,22 +8,20 @@
 //! their connection, and the cluster removes the Job, and with it the Secret,
 //! after ten minutes.
 
-use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use fathom_deadline::{command, paths};
+use fathom_deadline::paths;
 use serde_json::{Value, json};
 
 use crate::credentials::CredentialsError;
 use crate::host_list::{HostName, parse_hosts};
 use crate::launchers::call_back::{CALL_BACK_VARIABLE, Invitation};
 use crate::launchers::call_back_launch::CallBackLaunch;
+use crate::launchers::kubectl::Kubectl;
 use crate::launchers::kubernetes_error::KubernetesError;
 use crate::launchers::program::Starter;
 use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
-use crate::protocol::json::message_of;
 use crate::protocol::wire::clean;
 
 /// Time for pods to be scheduled, images to be pulled, agents to start.
@@ -31,9 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How often pods are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(3);
-
-/// For each question, should the API server not answer.
-const ASK_SECONDS: &str = "--request-timeout=20s";
 
 /// A finished Job that nobody removed goes after so long.
 const FINISHED_SECONDS: u64 = 600;
@@ -51,7 +46,7 @@ pub(super) static LAUNCHER: LauncherKind = LauncherKind {
 /// # Errors
 /// What kubectl complains about, or that there are none.
 fn kubernetes_nodes() -> Result<Vec<HostName>, KubernetesError> {
-    let list = ask(&["get", "nodes", "--output=json"], None)?;
+    let list = Kubectl::default().ask(&["get", "nodes", "--output=json"], None)?;
     let mut names = Vec::new();
     for node in list["items"].as_array().into_iter().flatten() {
         let conditions = node["status"]["conditions"].as_array();
@@ -96,7 +91,7 @@ fn read_manifest(path: &Path) -> Result<Value, KubernetesError> {
     // kubectl would wait for it, and Ctrl-C is not for kubectl.
     paths::answers(path).map_err(|silent| KubernetesError::OutOfReach(text.to_owned(), silent))?;
     let file = format!("--filename={text}");
-    let job = ask(
+    let job = Kubectl::default().ask(
         &[
             "create",
             "--dry-run=client",
@@ -194,7 +189,9 @@ fn place(affinity: &mut Value, name: &str, hosts: &[HostName]) -> Result<(), Kub
     Ok(())
 }
 
-fn object(value: &mut Value) -> Result<&mut serde_json::Map<String, Value>, KubernetesError> {
+pub(crate) fn object(
+    value: &mut Value,
+) -> Result<&mut serde_json::Map<String, Value>, KubernetesError> {
     if value.is_null() {
         *value = json!({});
     }
@@ -213,8 +210,7 @@ pub(crate) fn secret(name: &str, invitation: &Invitation) -> Value {
 /// An applied Job.
 struct Job {
     name: String,
-    /// `--namespace=…`, if one was chosen.
-    namespace: Option<String>,
+    kubectl: Kubectl,
     looked: Option<Instant>,
     pods: Value,
 }
@@ -243,15 +239,18 @@ impl Job {
         // From here on, what was made is removed when this is dropped.
         let job = Job {
             name: name.clone(),
-            namespace: namespace.map(|namespace| format!("--namespace={namespace}")),
+            kubectl: Kubectl {
+                namespace,
+                ..Kubectl::default()
+            },
             looked: None,
             pods: Value::Null,
         };
-        job.ask(
+        job.kubectl.ask(
             &["create", "--filename=-", "--output=json"],
             Some(&secret(&name, invitation)),
         )?;
-        let made = job.ask(
+        let made = job.kubectl.ask(
             &["create", "--filename=-", "--output=json"],
             Some(&manifest),
         )?;
@@ -259,7 +258,7 @@ impl Job {
             "apiVersion": "batch/v1", "kind": "Job", "name": name,
             "uid": made["metadata"]["uid"]}]}});
         let patch = format!("--patch={owner}");
-        job.ask(
+        job.kubectl.ask(
             &[
                 "patch",
                 "secret",
@@ -273,12 +272,6 @@ impl Job {
         Ok(job)
     }
 
-    fn ask(&self, words: &[&str], input: Option<&Value>) -> Result<Value, KubernetesError> {
-        let mut words = words.to_vec();
-        words.extend(self.namespace.as_deref());
-        ask(&words, input)
-    }
-
     /// Looks at the pods now and then.
     fn look(&mut self) {
         if self.looked.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
@@ -286,7 +279,10 @@ impl Job {
         }
         let selector = format!("--selector=fathom-launch={}", self.name);
         // What cannot be asked now can be asked later.
-        if let Ok(pods) = self.ask(&["get", "pods", &selector, "--output=json"], None) {
+        if let Ok(pods) = self
+            .kubectl
+            .ask(&["get", "pods", &selector, "--output=json"], None)
+        {
             self.pods = pods;
         }
         self.looked = Some(Instant::now());
@@ -329,13 +325,13 @@ impl Drop for Job {
                 "--ignore-not-found",
                 "--wait=false",
             ];
-            let _ = self.ask(&words, None);
+            let _ = self.kubectl.tell(&words);
         }
     }
 }
 
 /// What keeps a pod from calling back, if that will not pass by itself.
-fn trouble(pod: &Value) -> Option<String> {
+pub(crate) fn trouble(pod: &Value) -> Option<String> {
     let status = &pod["status"];
     let container = &status["containerStatuses"][0]["state"];
     let waiting = container["waiting"]["reason"].as_str().unwrap_or_default();
@@ -371,37 +367,6 @@ fn trouble(pod: &Value) -> Option<String> {
     Some(clean(&format!("not scheduled: {message}")))
 }
 
-/// Runs kubectl, and reads the JSON that it prints.
-fn ask(words: &[&str], input: Option<&Value>) -> Result<Value, KubernetesError> {
-    let mut child = command("kubectl")
-        .map_err(KubernetesError::Start)?
-        .args(words)
-        .arg(ASK_SECONDS)
-        .stdin(match input {
-            Some(_) => Stdio::piped(),
-            None => Stdio::null(),
-        })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(KubernetesError::Start)?;
-    if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
-        // If it does not read, it says why.
-        let _ = stdin.write_all(input.to_string().as_bytes());
-    }
-    let output = child.wait_with_output().map_err(KubernetesError::Start)?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let last = said.lines().rfind(|line| !line.trim().is_empty());
-        let last = clean(last.unwrap_or("it failed"));
-        return Err(KubernetesError::Kubectl(last));
-    }
-    match words.contains(&"--output=json") {
-        true => message_of(&output.stdout).map_err(KubernetesError::NoJson),
-        false => Ok(Value::Null),
-    }
-}
-
 #[cfg(test)]
 #[path = "kubernetes_tests.rs"]
-mod tests;
+pub(crate) mod tests;

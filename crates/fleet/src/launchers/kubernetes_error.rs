@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use fathom_deadline::NotResponding;
 
@@ -48,12 +49,66 @@ pub enum KubernetesError {
     #[error(transparent)]
     Credentials(#[from] CredentialsError),
     /// kubectl itself.
-    #[error("cannot start kubectl: {0}")]
+    #[error("cannot start kubectl: {0}{advice}", advice = advice_without(.0))]
     Start(io::Error),
+    /// It hangs, or what it asks for credentials does.
+    #[error(
+        "kubectl {words}: no answer within {}; try it by hand, since it may wait for a login",
+        fathom_model::unit::span(waited.as_nanos() as u64)
+    )]
+    NoAnswer {
+        /// Its arguments.
+        words: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The user may not do it.
+    #[error(
+        "kubectl: {0}\n  docs/how-to/kubernetes.md has the Role that is needed; \
+         `kubectl auth can-i --list` shows what you may do"
+    )]
+    Forbidden(String),
+    /// No cluster behind it.
+    #[error(
+        "kubectl: {0}\n  `kubectl get nodes` must work first: check the context and $KUBECONFIG"
+    )]
+    NoCluster(String),
     /// What it complains about.
     #[error("kubectl: {0}")]
     Kubectl(String),
     /// What it prints.
     #[error("kubectl printed no JSON: {0}")]
     NoJson(serde_json::Error),
+}
+
+/// What kubectl says where nothing answers for a cluster.
+const NO_CLUSTER: [&str; 5] = [
+    "Unable to connect to the server",
+    "The connection to the server",
+    "You must be logged in to the server",
+    "no configuration has been provided",
+    "does not exist for context",
+];
+
+impl KubernetesError {
+    /// The error that the last line of kubectl stands for.
+    pub(crate) fn of_complaint(line: &str) -> KubernetesError {
+        let is_no_context = line.contains("context \"") && line.contains("does not exist");
+        if line.contains("(Forbidden)") || line.contains(" is forbidden: ") {
+            return KubernetesError::Forbidden(line.to_owned());
+        }
+        match is_no_context || NO_CLUSTER.iter().any(|said| line.contains(said)) {
+            true => KubernetesError::NoCluster(line.to_owned()),
+            false => KubernetesError::Kubectl(line.to_owned()),
+        }
+    }
+}
+
+fn advice_without(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::NotFound => {
+            "; install it, or put its folder into $PATH (https://kubernetes.io/docs/tasks/tools)"
+        }
+        _ => "",
+    }
 }

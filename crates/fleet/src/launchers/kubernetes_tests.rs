@@ -46,7 +46,7 @@ fn faults(schemas: &Value, schema: &Value, value: &Value, at: &str, faults_: &mu
 }
 
 #[track_caller]
-fn check(kind: &str, value: &Value) {
+pub(crate) fn check(kind: &str, value: &Value) {
     let published: Value = serde_json::from_str(SCHEMAS).unwrap();
     let schema = &published["schemas"][kind];
     assert!(schema.is_object(), "{kind} is published");

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use crate::host_list::HostName;
 use crate::launchers::LaunchError;
 use crate::launchers::agent_binary::AgentBinary;
+use crate::launchers::kubectl::Kubectl;
+use crate::launchers::pods::Pod;
 
 /// Where agents are to be started, and how the user wants it. Each launcher
 /// takes from it what it needs.
@@ -27,6 +29,10 @@ pub struct LaunchRequest {
     pub job: Option<PathBuf>,
     /// Namespace of that Job, where it is not that of kubectl's context.
     pub namespace: Option<String>,
+    /// Pods in which agents are to be started.
+    pub pods: Vec<Pod>,
+    /// How those are reached.
+    pub kubectl: Kubectl,
 }
 
 impl LaunchRequest {

@@ -7,24 +7,18 @@
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::process::{ChildStdin, ChildStdout};
+use std::time::Duration;
 
 use crate::host_list::HostName;
 use crate::interrupt::Interrupt;
 use crate::launchers::agent_binary::{AgentBinary, BinaryError, FAILED, NEED, quoted};
-use crate::launchers::stderr_tail::StderrTail;
+use crate::launchers::carrier::Carrier;
 use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
-use crate::thread::ThreadError;
 use crate::transport::Transport;
 
 /// Time for the connection, the copy and the start of the agent.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// How often the user's wish to end is looked for.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What may come before the first word of ours: login scripts talk.
 const NOISE_BYTES: usize = 64 << 10;
@@ -68,24 +62,11 @@ impl Launch for SshLauncher {
             command.arg(format!("-p{port}"));
         }
         command.args(["--", &host.name, &self.remote_command()]);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        // Ctrl-C is for the coordinator, which then ends the agents in order.
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.spawn().map_err(unstarted)?;
-        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(input), Some(output), Some(errors)) = streams else {
-            return Err(LaunchError::NoStreams {
-                program: "ssh".to_owned(),
-            });
-        };
-        let ssh = Ssh {
-            child: Arc::new(Mutex::new(child)),
-            complaints: StderrTail::of(errors),
-        };
-        ssh.started(input, output, &self.binary, interrupt)
+        let (ssh, mut input, mut output) = Carrier::start("ssh", &mut command)?;
+        ssh.within(PATIENCE, interrupt, || {
+            greet(&mut input, &mut output, &self.binary)
+        })?;
+        Ok(ssh.transport(Box::new(output), Box::new(input)))
     }
 }
 
@@ -101,75 +82,6 @@ impl SshLauncher {
         );
         format!("exec sh -c {}", quoted(&script))
     }
-}
-
-/// The ssh client of one host.
-#[derive(Clone)]
-struct Ssh {
-    child: Arc<Mutex<Child>>,
-    complaints: StderrTail,
-}
-
-impl Ssh {
-    /// Waits for the agent, which may need the binary first.
-    fn started(
-        self,
-        mut input: ChildStdin,
-        mut output: ChildStdout,
-        binary: &AgentBinary,
-        interrupt: &Interrupt,
-    ) -> Result<Transport, LaunchError> {
-        let (done, over) = channel::<()>();
-        let (late, ended) = (self.clone(), interrupt.clone());
-        let watch = std::thread::Builder::new()
-            .name("fathom-ssh".to_owned())
-            .spawn(move || {
-                let began = Instant::now();
-                while over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                    if began.elapsed() > PATIENCE || ended.is_raised() {
-                        return late.end();
-                    }
-                }
-            });
-        watch.map_err(ThreadError)?;
-        let started = greet(&mut input, &mut output, binary);
-        drop(done);
-        if interrupt.is_raised() && started.is_err() {
-            self.end();
-            return Err(LaunchError::Interrupted(interrupt.why().to_owned()));
-        }
-        if let Err(error) = started {
-            let complaint = self.complain();
-            self.end();
-            return Err(complaint.map_or(error, LaunchError::Program));
-        }
-        let (closing, asking) = (self.clone(), self);
-        Ok(Transport {
-            input: Box::new(output),
-            output: Box::new(input),
-            close: Arc::new(move || closing.end()),
-            complaint: Arc::new(move || asking.complain()),
-        })
-    }
-
-    fn end(&self) {
-        let mut child = lock(&self.child);
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-
-    /// The last words of ssh or of the host.
-    fn complain(&self) -> Option<String> {
-        // They come by another way than the end of the connection.
-        std::thread::sleep(Duration::from_millis(100));
-        let plain = self.complaints.last(|_| true)?;
-        let plain = plain.strip_prefix("ssh: ").unwrap_or(&plain);
-        Some(format!("ssh: {plain}"))
-    }
-}
-
-fn lock(child: &Mutex<Child>) -> MutexGuard<'_, Child> {
-    child.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn greet(
