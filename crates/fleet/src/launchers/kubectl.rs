@@ -79,16 +79,13 @@ impl Kubectl {
             // If it does not read, it says why.
             let _ = stdin.write_all(input.to_string().as_bytes());
         }
-        let (output, errors) = match answered(&mut child) {
-            Some(answer) => answer,
-            None => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(KubernetesError::NoAnswer {
-                    words: words.join(" "),
-                    waited: PATIENCE,
-                });
-            }
+        let Some((output, errors)) = answered(&mut child) else {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(KubernetesError::NoAnswer {
+                words: words.join(" "),
+                waited: PATIENCE,
+            });
         };
         let status = child.wait().map_err(KubernetesError::Start)?;
         match status.success() {

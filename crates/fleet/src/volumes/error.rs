@@ -32,7 +32,7 @@ pub enum VolumeError {
     #[error(
         "{claim} is not ready after {}: {}; to wait longer: --wait TIME",
         span(waited.as_nanos() as u64),
-        obstacle.as_ref().map_or_else(|| "the cluster says no reason".to_owned(), |o| o.to_string())
+        obstacle.as_ref().map_or_else(|| "the cluster says no reason".to_owned(), ToString::to_string)
     )]
     NotReady {
         /// Name of the Job and the claim.

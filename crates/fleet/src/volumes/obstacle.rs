@@ -216,7 +216,13 @@ fn last(events: &Value, kind: &str, reasons: &[&str]) -> Option<String> {
             .unwrap_or_default()
             .to_owned()
     };
-    let event = all.filter(fits).max_by_key(time)?;
+    // Two parts of the cluster wrote at the same time; they try again at once.
+    let is_conflict = |event: &&Value| {
+        let message = event["message"].as_str().unwrap_or_default();
+        message.contains("the object has been modified")
+    };
+    let all = all.filter(fits).filter(|event| !is_conflict(event));
+    let event = all.max_by_key(time)?;
     Some(clean(event["message"].as_str()?))
 }
 

@@ -146,7 +146,14 @@ fn what_is_in_the_way_is_named_by_its_events() {
         "by 'csi.x'",
         "2026-01-01T00:00:01Z",
     );
-    let found = obstacle::of_claim("c", &events(&[first.clone(), waiting.clone()])).unwrap();
+    let conflict = event(
+        claim,
+        "ProvisioningFailed",
+        "the object has been modified",
+        "2026-01-01T00:00:02Z",
+    );
+    let all = events(&[first.clone(), waiting.clone(), conflict]);
+    let found = obstacle::of_claim("c", &all).unwrap();
     assert!(
         found
             .to_string()
