@@ -21,7 +21,9 @@ def page(kept, options):
         elif "missing" in found:
             parts.append(f"Did not run on {found['date']}: {found['missing']}.\n")
         else:
-            parts.append(f"{body(found)}\n\nOf {found['date']}, commit {found['commit']}.\n")
+            # A binary names its own commit.
+            commit = "" if "built_from" in found else f", commit {found['commit']}"
+            parts.append(f"{body(found)}\n\nOf {found['date']}{commit}.\n")
     return "\n".join(parts)
 
 
@@ -76,7 +78,9 @@ def size(found):
 def start(found):
     return (
         f"`fathom --version` takes {ms(found['median_ns'])} from start to end (median of {found['starts']}, 95 % interval "
-        f"{ms(found['low_ns'])} to {ms(found['high_ns'])}), the start of the process included: {source(found)}."
+        f"{ms(found['low_ns'])} to {ms(found['high_ns'])}), the start of the process included: {source(found)}. "
+        f"The host had {found['load']:.1f} tasks running or waiting for its {count(found['cpus'], 'CPU')}"
+        + ("; others disturbed this." if found["load"] > found["cpus"] else ".")
     )
 
 
