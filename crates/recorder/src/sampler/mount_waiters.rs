@@ -26,6 +26,9 @@ const SLEEPS: &[(&str, &[&str])] = &[
     ("ceph", &["ceph_"]),
     ("lustre", &["ptlrpc_", "cl_sync_io", "osc_", "mdc_"]),
 ];
+/// How functions begin in which a task sleeps that serves a mount of FUSE and has nothing to
+/// do.
+const SERVES: &str = "fuse_dev";
 /// How functions begin in which a task sleeps that waits for a page of whatever file: one
 /// that reads ahead waits there for a mount as well.
 const PAGE_SLEEPS: &[&str] = &["folio_wait", "wait_on_page", "__lock_page", "__folio_lock"];
@@ -106,6 +109,9 @@ impl MountWaiters {
     /// it.
     fn waited_for(&self, sys: &Sysroot, pid: u32, thread: &str) -> Option<&WaitedFor> {
         let sleeps_in = sys.text(format!("{thread}/wchan"))?;
+        if sleeps_in.starts_with(SERVES) {
+            return None;
+        }
         let sleeps = |kind: usize| {
             SLEEPS[kind]
                 .1
@@ -279,6 +285,8 @@ mod tests {
             ("proc/7/task/7/wchan", "hrtimer_nanosleep"),
             ("proc/7/task/71/wchan", "request_wait_answer"),
             ("proc/7/task/72/wchan", "request_wait_answer"),
+            // One that serves a mount and has nothing to do.
+            ("proc/7/task/73/wchan", "fuse_dev_do_read"),
             ("proc/7/stat", PROGRAM),
         ];
         let expected = [("/far".to_owned(), 0), ("/near".to_owned(), 2)];
