@@ -14,7 +14,7 @@ pub enum NetError {
         /// What the resolver said.
         reason: String,
     },
-    /// A port that is no number.
+    /// A port that is not a number.
     #[error(
         "'{host}' is not a host: expected a port up to 65535 behind the colon\nhelp: type a name \
          or an address, as in node2 or node2:{}",

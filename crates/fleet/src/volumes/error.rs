@@ -1,4 +1,4 @@
-//! Why there are no volumes to measure.
+//! What kept volumes from being made, found or removed.
 
 use std::time::Duration;
 

@@ -37,7 +37,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often events are asked for, which are many calls.
 const ASK_WHY_EVERY: Duration = Duration::from_secs(5);
 
-/// Time for the cluster to remove what it was told to.
+/// How long the cluster may take to remove what it was asked to remove.
 const REMOVAL_PATIENCE: Duration = Duration::from_secs(90);
 
 /// What was made of a request.

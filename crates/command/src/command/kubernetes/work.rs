@@ -66,7 +66,7 @@ impl Work {
         }
     }
 
-    /// Its plan on these hosts, in a volume of so many bytes.
+    /// The plan of what is measured, on these hosts and in a volume of this many bytes.
     pub(super) fn plan(&mut self, hosts: &HostArgs, volume_bytes: u64) -> anyhow::Result<Plan> {
         match self {
             Work::Quick(quick) => {
