@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use fathom_model::judged::JudgedTrial;
-use fathom_model::verdict::{FindingStatus, Limiter, Validity};
+use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity};
 use fathom_rules::check;
 
 use crate::fold::validity;
@@ -70,7 +70,10 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             let unknown = members[index].limiter == Limiter::Unknown;
             let probed = knee::is_probed(&members, index);
             let named = match &knee {
-                Some(knee) => Some(knee.named(&trials[index])),
+                Some(knee) => Some(match waited_for_cpus(&judged[index]) {
+                    Some(finding) => knee.beside_a_crowd(finding),
+                    None => knee.named(&trials[index]),
+                }),
                 None if probed && !members[index].evidence => {
                     Some(still_unknown(&trials[index], &judged[index]))
                 }
@@ -98,6 +101,12 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             put(trial, judged, outcome);
         }
     }
+}
+
+/// That the workers had to wait for a CPU (V37), and how long.
+fn waited_for_cpus(judged: &JudgedTrial) -> Option<&Finding> {
+    let waited = |f: &&Finding| f.id == check::id::V37 && f.status >= FindingStatus::Caveat;
+    judged.verdict.findings.iter().find(waited)
 }
 
 /// Caps that nothing on the host declares.

@@ -11,7 +11,7 @@
 
 use fathom_model::schedule::TrialRole;
 use fathom_model::unit;
-use fathom_model::verdict::{FindingStatus, Limiter};
+use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use fathom_model::workload::{DataSet, Workload};
 use fathom_rules::check::v21::{
     AUTOCORRELATED, LEAST_BEFORE, LEAST_KEPT, MOST_GAIN, OTHER_STATE, TIMES_WAITING,
@@ -78,6 +78,16 @@ impl Knee {
             _ => self.text.clone(),
         };
         (self.limiter, text)
+    }
+
+    /// What it proves of workers that had to wait for a CPU: operations that end late
+    /// because nobody collects them look the same at every depth.
+    pub(crate) fn beside_a_crowd(&self, crowd: &Finding) -> Named {
+        let text = format!(
+            "{}; the workers waited for a CPU as well ({}: {}), which may have set the rate",
+            self.text, crowd.id, crowd.evidence
+        );
+        (Limiter::Unknown, text)
     }
 
     /// Whether more operations in flight give more.

@@ -41,6 +41,23 @@ fn a_probe_that_is_no_faster_names_the_device() {
     assert_eq!(knee(&judged), (Limiter::Device, Pass));
 }
 
+#[test]
+fn workers_that_waited_for_a_cpu_leave_the_limiter_open() {
+    for (rate, without) in [(1300, Limiter::QueueDepth), (1000, Limiter::Device)] {
+        let calm = probed(row(32, 1000), row(64, rate));
+        assert_eq!(knee(&calm).0, without);
+        let crowded = row(32, 1000).edit(|t| {
+            t.samples
+                .iter_mut()
+                .for_each(|s| s.run_delay_ns = s.duration_ns / 5);
+        });
+        let judged = probed(crowded, row(64, rate));
+        assert_eq!(knee(&judged).0, Limiter::Unknown);
+        let evidence = &judged.rows[0].verdict.limiter_evidence;
+        assert!(evidence.contains("V37"), "{evidence}");
+    }
+}
+
 /// Identical rates must hardly ever be told apart, and a true rise of a third
 /// must mostly be found, from three noisy seconds.
 #[test]

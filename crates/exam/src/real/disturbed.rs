@@ -16,11 +16,12 @@ pub(super) fn scenarios() -> Vec<RealScenario> {
     vec![
         faulty("device that returns EIO", &["V26"], &[], errors),
         // A load that sleeps most of the time gets a core when it wakes: the
-        // number stays true, and the crowd deserves a remark.
+        // number stays true, and the crowd deserves a remark. A device without a
+        // limit does give more at twice the depth.
         remarked(
             "programs on every core",
             &["V37"],
-            &[Limiter::GeneratorCpu],
+            &[Limiter::GeneratorCpu, Limiter::QueueDepth],
             hogs,
         ),
         faulty(
