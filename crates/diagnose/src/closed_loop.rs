@@ -10,7 +10,7 @@ use fathom_rules::diagnosis::closed_loop::{
     ALIKE, EXACTLY, LEAST_SAMPLES, LEAST_TASKS, LONG_MS, STALLED, STEADY, THRESHOLD as SLOW_MS,
 };
 use fathom_rules::diagnosis::overload::LASTING;
-use fathom_rules::diagnosis::plateau::{ALWAYS_FULL, HELD, HELD_MOSTLY};
+use fathom_rules::diagnosis::plateau::{ALWAYS_FULL, HELD};
 use fathom_rules::diagnosis::waits_for_io::HALF;
 
 use crate::load;
@@ -40,12 +40,12 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<ClosedLoop> {
     let by_tasks = || {
         let samples = Samples::of(recording, name, all_wait)?;
         let tasks = samples.series(|moment, _| moment.blocked);
-        let steady = stays(&tasks, STEADY) && stays(&samples.queue(), STEADY);
+        let steady = tasks.stays(STEADY) && samples.queue().stays(STEADY);
         samples.shown().filter(|_| steady)
     };
     let by_queue = || {
         let samples = Samples::of(recording, name, reads_wait)?;
-        let exact = stays(&samples.queue(), EXACTLY);
+        let exact = samples.queue().stays(EXACTLY);
         samples.shown().filter(|found| exact && found.held)
     };
     by_tasks().or_else(by_queue)
@@ -58,11 +58,12 @@ impl<'a> Samples<'a> {
     fn of(
         recording: &'a Recording,
         name: &str,
-        waits: fn(&Moment, &DiskMoment) -> bool,
+        waits: fn(&Moment, &DiskMoment, Option<u32>) -> bool,
     ) -> Option<Samples<'a>> {
+        let cpus = recording.host.cpus;
         let of_device = |moment: &'a Moment| {
             let disk = moment.disks.iter().find(|disk| disk.name == name)?;
-            waits(moment, disk).then_some((moment, disk))
+            waits(moment, disk, cpus).then_some((moment, disk))
         };
         let all: f64 = recording.moments.iter().map(load::seconds).sum();
         let found: Vec<_> = recording.moments.iter().filter_map(of_device).collect();
@@ -88,25 +89,33 @@ impl<'a> Samples<'a> {
             queue,
             operations,
             wait_ms: 1000.0 * queue / operations,
-            held: stays(&rates, HELD),
+            held: rates.stays(HELD),
         })
     }
 }
 
 /// All that waits for I/O waits for this device, which is never empty.
-fn all_wait(moment: &Moment, disk: &DiskMoment) -> bool {
+fn all_wait(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> bool {
     let (Some(tasks), Some(queue)) = (moment.blocked, disk.in_flight()) else {
         return false;
     };
     is_never_empty(disk, queue)
         && (tasks - queue).abs() <= ALIKE * queue
-        && moment.io_pressure_some.is_none_or(|share| share >= STALLED)
+        && is_stalled(moment, disk, cpus)
         && disk.mean_wait_ms().is_some_and(|ms| ms >= SLOW_MS)
+}
+
+/// Pressure stall is a mean over the CPUs that have something to do: what serves the
+/// device on another CPU makes it smaller although a task waits all the time. Idle CPUs
+/// with a waiting task show that.
+fn is_stalled(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> bool {
+    let stalled = stalled::most_of_any(moment, disk, cpus);
+    moment.io_pressure_some.is_none() || stalled.is_some_and(|share| share >= STALLED)
 }
 
 /// Half of what is in flight are reads that programs asked for. Somebody waits for each
 /// read; writes may be those of the page cache.
-fn reads_wait(moment: &Moment, disk: &DiskMoment) -> bool {
+fn reads_wait(moment: &Moment, disk: &DiskMoment, _cpus: Option<u32>) -> bool {
     let (Some(queue), Some(read_ms)) = (disk.in_flight(), disk.read_wait_ms) else {
         return false;
     };
@@ -119,16 +128,6 @@ fn reads_wait(moment: &Moment, disk: &DiskMoment) -> bool {
 
 fn is_never_empty(disk: &DiskMoment, queue: f64) -> bool {
     queue >= LEAST_TASKS && disk.util.is_none_or(|busy| busy >= ALWAYS_FULL)
-}
-
-/// Whether values are mostly within this share of their median.
-fn stays(values: &Series, share: f64) -> bool {
-    let Some(median) = values.quantile(0.5) else {
-        return false;
-    };
-    let within =
-        values.share_from((1.0 - share) * median) - values.share_from((1.0 + share) * median);
-    within >= HELD_MOSTLY
 }
 
 #[cfg(test)]
@@ -192,6 +191,24 @@ mod tests {
         assert_eq!(found.answer, Answer::Yes, "{found:#?}");
         assert_eq!(found.limiter, Shortage::VolumeCap, "{found:#?}");
         assert!(found.evidence[0].contains("12.0 operations"), "{found:#?}");
+    }
+
+    #[test]
+    fn a_cpu_that_serves_the_device_makes_the_pressure_smaller_and_changes_nothing() {
+        let four = |_| Waiting {
+            queue: 3.99,
+            tasks: 4.0,
+        };
+        let mut recording = device(46.0, four);
+        for moment in &mut recording.moments {
+            moment.io_pressure_some = Some(0.6);
+        }
+        assert_eq!(diagnose(&recording, |_| None).answer, Answer::Yes);
+        // No CPU idles for as long either.
+        for cpu in recording.moments.iter_mut().filter_map(|m| m.cpu.as_mut()) {
+            cpu.iowait = 0.2;
+        }
+        assert_ne!(diagnose(&recording, |_| None).answer, Answer::Yes);
     }
 
     #[test]

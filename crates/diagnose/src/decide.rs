@@ -33,6 +33,7 @@ use crate::network_mounts;
 use crate::overload::{self, Overload};
 use crate::plateau::{self, Plateau};
 use crate::recording::{Moment, Recording};
+use crate::slower_than_quiet::{self, SlowerThanQuiet};
 use crate::stalled;
 use crate::util_says;
 use crate::who;
@@ -45,6 +46,7 @@ struct Facts<'a> {
     plateau: Option<Plateau>,
     overload: Option<Overload>,
     closed_loop: Option<ClosedLoop>,
+    slower_than_quiet: Option<SlowerThanQuiet>,
     /// That the device answers as fast at higher rates, in words.
     alike: Option<String>,
     ceiling: Option<CeilingUse>,
@@ -146,6 +148,7 @@ impl<'a> Facts<'a> {
             overload: both
                 .and_then(|(disk, samples)| overload::find(recording, &disk.name, samples)),
             closed_loop: disk.and_then(|disk| closed_loop::find(recording, &disk.name)),
+            slower_than_quiet: disk.and_then(|disk| slower_than_quiet::find(recording, &disk.name)),
             alike: both.and_then(|(disk, samples)| answers_alike::line(&disk.name, samples)),
             slower_than_test: ceiling
                 .and_then(|c| Some(disk?.wait_ms? / c.wait_ms.filter(|ms| *ms > 0.0)?)),
@@ -272,6 +275,7 @@ impl<'a> Facts<'a> {
         // Where it is overloaded or in a closed loop, that is part of the proof.
         self.overload.is_some()
             || self.closed_loop.is_some()
+            || self.slower_than_quiet.is_some()
             || held_back::fills_a_limit(self.recording)
             || self.waited.is_some_and(|(share, _)| share >= IO_WAIT)
             || load::series(self.recording, |m| m.blocked).share_from(1.0) >= LASTING
@@ -316,7 +320,9 @@ impl<'a> Facts<'a> {
             ));
         }
         let by_itself = self.at_its_plateau(disk).or_else(|| self.overloaded(disk));
-        let by_itself = by_itself.or_else(|| self.in_a_closed_loop(disk));
+        let by_itself = by_itself
+            .or_else(|| self.in_a_closed_loop(disk))
+            .or_else(|| self.slower_than_when_quiet(disk));
         if let Some((found, lines)) = by_itself {
             let is_named = shortage == Some(Shortage::VolumeCap) && found == Shortage::Disk;
             shortage = if is_named { shortage } else { Some(found) };
@@ -378,6 +384,22 @@ impl<'a> Facts<'a> {
             disk.name,
             found.queue,
             three(found.wait_ms),
+            per_second(found.operations)
+        );
+        Some((shortage, vec![line]))
+    }
+
+    /// Operations in flight wait for one another, held against its own quiet part.
+    fn slower_than_when_quiet(&self, disk: &DiskLoad) -> Option<(Shortage, Vec<String>)> {
+        let found = self.slower_than_quiet?;
+        let (shortage, held) = held_or_not(found.held);
+        let line = format!(
+            "{}: {:.1} operations are in flight, and each takes {} ms in place of {} ms on the quiet \
+             device: it completes {}{held}",
+            disk.name,
+            found.queue,
+            three(found.wait_ms),
+            three(found.quiet_ms),
             per_second(found.operations)
         );
         Some((shortage, vec![line]))

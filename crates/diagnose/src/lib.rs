@@ -30,6 +30,7 @@ mod second;
 mod series;
 mod silent_mounts;
 mod slow_operations;
+mod slower_than_quiet;
 mod stack;
 mod stalled;
 mod standstills;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::diagnosis::DiskLoad;
 use fathom_rules::diagnosis::overload::{LASTING, LEAST_SAMPLES, THRESHOLD as LONG_MS};
-use fathom_rules::diagnosis::plateau::{HELD, HELD_MOSTLY, LEAST_QUEUE, NEVER_EMPTY};
+use fathom_rules::diagnosis::plateau::{HELD, LEAST_QUEUE, NEVER_EMPTY};
 use fathom_rules::diagnosis::room::USED_QUEUE;
 use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
 use fathom_rules::diagnosis::waits_for_io::HALF;
@@ -54,14 +54,12 @@ pub(crate) fn find(recording: &Recording, name: &str, samples: &Samples<'_>) -> 
     if waited_for_elsewhere(recording, name, queue) {
         return None;
     }
-    let usual = rates.quantile(0.5)?;
-    let like_it = rates.share_from((1.0 - HELD) * usual) - rates.share_from((1.0 + HELD) * usual);
     Some(Overload {
         operations,
         queue,
         wait_ms: 1000.0 * queue / operations,
         stalled,
-        held: like_it >= HELD_MOSTLY,
+        held: rates.stays(HELD),
     })
 }
 

@@ -15,9 +15,9 @@
 //! time gives that rate as well, the rate is not its end.
 
 use fathom_rules::diagnosis::plateau::{
-    ALWAYS_FULL, AT_RATE, CONSTANT, FULL_QUEUE, HELD, HELD_MOSTLY, LEAST_MOMENTS, LEAST_QUEUE,
-    LEAST_SPREAD, LIKE_BLOCK, LIKE_RATE, NEVER_EMPTY, QUIET_QUANTILE, QUIET_QUEUE, QUIET_SHARE,
-    SAME_BYTES, SAME_RATE, SOME_RATE, THRESHOLD as LEAST_INFLATION,
+    ALWAYS_FULL, AT_RATE, CONSTANT, FULL_QUEUE, HELD, LEAST_MOMENTS, LEAST_QUEUE, LEAST_SPREAD,
+    LIKE_BLOCK, LIKE_RATE, NEVER_EMPTY, QUIET_QUANTILE, QUIET_QUEUE, QUIET_SHARE, SAME_BYTES,
+    SAME_RATE, SOME_RATE, THRESHOLD as LEAST_INFLATION,
 };
 
 use crate::load::Samples;
@@ -97,15 +97,13 @@ pub(crate) fn find(samples: &Samples<'_>) -> Option<Plateau> {
     let all: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
     let at_end = samples.iter().filter(|(disk, _)| is_at(rate, disk));
     let rates: Series = long.iter().map(|l| (l.operations, l.seconds)).collect();
-    let usual = rates.quantile(0.5).unwrap_or(rate);
-    let like_it = rates.share_from((1.0 - HELD) * usual) - rates.share_from((1.0 + HELD) * usual);
     Some(Plateau {
         operations: rate,
         queue: level.queue,
         wait_ms: level.wait_ms,
         inflation,
         time_share: at_end.map(|(_, seconds)| seconds).sum::<f64>() / all,
-        held: like_it >= HELD_MOSTLY,
+        held: rates.stays(HELD),
     })
 }
 

@@ -1,5 +1,6 @@
 //! A quantity over time, each value with the length of its interval.
 
+use fathom_rules::diagnosis::plateau::HELD_MOSTLY;
 use fathom_stats::quantile::weighted_quantile;
 
 /// Values and their lengths in seconds.
@@ -66,6 +67,16 @@ impl Series {
         }
         let above = self.0.iter().filter(|(value, _)| *value >= least);
         above.map(|(_, seconds)| seconds).sum::<f64>() / seconds
+    }
+
+    /// Whether values are mostly within this share of their median.
+    pub(crate) fn stays(&self, share: f64) -> bool {
+        let Some(median) = self.quantile(0.5) else {
+            return false;
+        };
+        let within =
+            self.share_from((1.0 - share) * median) - self.share_from((1.0 + share) * median);
+        within >= HELD_MOSTLY
     }
 }
 

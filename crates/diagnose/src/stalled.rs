@@ -19,10 +19,11 @@ pub(crate) fn share(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> Op
     larger(of_host, by_reads(moment, disk))
 }
 
-/// As [`share`], where hardly more than one operation is in flight, and so hardly more
-/// than one task waits. Kernels count the wait for a flush of a device as waiting CPUs
-/// and not always as pressure stall.
-pub(crate) fn share_of_one(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> Option<f64> {
+/// As [`share`], or idle CPUs with a waiting task where they show more: for a single task,
+/// or where something else shows that all tasks that wait do so for this device. Kernels
+/// count the wait for a flush of a device as waiting CPUs and not always as pressure
+/// stall, which is a mean over the CPUs that have something to do.
+pub(crate) fn most_of_any(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> Option<f64> {
     larger(share(moment, disk, cpus), of_cpus(moment, cpus))
 }
 

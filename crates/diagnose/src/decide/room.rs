@@ -208,7 +208,7 @@ impl Facts<'_> {
             Some(flushes.rate)
         });
         let stalled = load::series(self.recording, |m| {
-            stalled::share_of_one(m, &m.disks[of_disk(m)?], self.recording.host.cpus)
+            stalled::most_of_any(m, &m.disks[of_disk(m)?], self.recording.host.cpus)
         });
         let (in_flight, rate) = (in_flight.mean()?, rate.mean()?);
         let each_ms = 1000.0 * in_flight / rate.max(f64::MIN_POSITIVE);
