@@ -59,15 +59,18 @@ impl Seen<'_> {
         self.payload * wire_factor(self.load, self.flow)
     }
 
-    /// Whether something holds the rate: the seconds are alike.
-    fn is_steady(&self) -> Option<f64> {
-        let seconds = self.flow.receiver.bits_each_second();
-        if seconds.len() < network::rate_limit::LEAST_SECONDS {
-            return None;
-        }
-        let spread = robust_deviation(&seconds)? / median(&seconds)?;
-        (spread <= network::rate_limit::THRESHOLD).then_some(spread)
+    fn seconds(&self) -> Vec<f64> {
+        self.flow.receiver.bits_each_second()
     }
+}
+
+/// Whether something holds the rate: the seconds are alike.
+fn spread_if_steady(seconds: &[f64]) -> Option<f64> {
+    if seconds.len() < network::rate_limit::LEAST_SECONDS {
+        return None;
+    }
+    let spread = robust_deviation(seconds)? / median(seconds)?;
+    (spread <= network::rate_limit::THRESHOLD).then_some(spread)
 }
 
 /// Bytes on the wire (Ethernet header, no preamble: what shapers count) for
@@ -338,18 +341,22 @@ pub(super) fn queues(flow: &FlowReport) -> bool {
 }
 
 fn plateau(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {
-    let spread = best.is_steady()?;
     let others: Vec<&Seen<'_>> = seen
         .iter()
         .filter(|other| !std::ptr::eq(other.load, best.load))
         .collect();
     let is_same = |other: &&&Seen<'_>| best.wire() / other.wire() <= network::rate_limit::SAME_RATE;
-    let alike: Vec<&str> = others
-        .iter()
-        .filter(is_same)
-        .map(|other| other.load.name.as_str())
-        .collect();
+    let alike: Vec<&&Seen<'_>> = others.iter().filter(is_same).collect();
     let same = alike.len();
+    // Short loads have few seconds each; loads that reach the same share one limit.
+    let own_seconds = best.seconds();
+    let spread = match own_seconds.len() < network::rate_limit::LEAST_SECONDS {
+        true => {
+            let of_alike = alike.iter().flat_map(|other| other.seconds());
+            spread_if_steady(&own_seconds.into_iter().chain(of_alike).collect::<Vec<_>>())?
+        }
+        false => spread_if_steady(&own_seconds)?,
+    };
     let datagrams = best.load.spec.protocol == Protocol::Udp;
     // TCP alone, at one number of streams, may be held by its own window; CPUs
     // that are full of the load hold it as well.
@@ -364,7 +371,8 @@ fn plateau(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {
         percent(spread)
     );
     if same > 0 {
-        let others = alike.join(", ");
+        let names: Vec<&str> = alike.iter().map(|other| other.load.name.as_str()).collect();
+        let others = names.join(", ");
         evidence += &format!(", and {} reaches the same as {others}", best.load.name);
     } else if let Some(tcp) = others.first() {
         evidence += &format!(", while TCP reaches {}", bits(tcp.payload));

@@ -133,6 +133,20 @@ fn a_steady_rate_that_more_streams_do_not_raise_is_a_rate_limit() {
 }
 
 #[test]
+fn short_loads_that_reach_the_same_share_a_rate_limit() {
+    let calm = (0.1, 0.1);
+    let short = |rates: [f64; 2]| {
+        limit_of(report(vec![
+            load(1, &[134.0, 134.2], CALM, calm),
+            load(4, &rates, CALM, calm),
+        ]))
+    };
+    assert_eq!(short([134.1, 134.3]).kind, NetLimitKind::RateLimit);
+    // Alike on average only.
+    assert_eq!(short([124.0, 146.0]).kind, NetLimitKind::Unknown);
+}
+
+#[test]
 fn a_link_at_its_rated_speed_is_the_link() {
     let mut at_rate = report(vec![load(1, &[941.0, 941.0, 941.0], CALM, (0.1, 0.1))]);
     for host in [&mut at_rate.ours, &mut at_rate.theirs] {
