@@ -2,8 +2,8 @@
 //!
 //! A condition is met when the whole 95 % interval of its figure keeps the
 //! bound, not met when the whole interval breaks it, and not proven in
-//! between, or where the data give no interval. A percentile that every second keeps
-//! far below its bound is met without one. A largest value is a fact of
+//! between, or where the data give no interval. A figure that every second keeps far
+//! from its bound needs none. A largest value is a fact of
 //! the run. A number that is not trusted proves nothing.
 
 use fathom_model::estimate::Estimate;
@@ -81,18 +81,20 @@ pub(crate) fn fold<'a>(all: impl Iterator<Item = (String, &'a Fitness)>) -> Opti
 
 fn check(condition: &Condition, ops: &[OpSummary], latencies: &[KindLatencies<'_>]) -> Vec<Held> {
     if condition.figure.is_rate() {
-        let parts: Vec<&Estimate> = ops
+        let kinds: Vec<&OpSummary> = ops
             .iter()
             .filter(|op| match condition.op {
                 Some(kind) => op.kind == kind,
                 None => op.kind.is_data(),
             })
-            .map(|op| match condition.figure {
-                SloFigure::Ops => &op.ops_per_second,
-                _ => &op.bytes_per_second,
-            })
             .collect();
-        return vec![rate(condition, sum(&parts))];
+        let of = |op: &&OpSummary| match condition.figure {
+            SloFigure::Ops => op.ops_per_second.clone(),
+            _ => op.bytes_per_second.clone(),
+        };
+        let parts: Vec<Estimate> = kinds.iter().map(of).collect();
+        let held = rate(condition, sum(&parts.iter().collect::<Vec<_>>()));
+        return vec![decided(held, || far_rate(condition, &kinds, latencies))];
     }
     let kinds: Vec<&OpSummary> = ops
         .iter()
@@ -111,24 +113,28 @@ fn check(condition: &Condition, ops: &[OpSummary], latencies: &[KindLatencies<'_
     }
     let several = kinds.len() > 1;
     let of = |op: &&OpSummary| {
-        let held = latency(condition, op, several);
-        let open = held.outcome == Fit::NotProven;
-        let own = latencies.iter().find(|own| own.kind == op.kind);
-        let Some(own) = own.filter(|_| open) else {
-            return held;
-        };
-        let broken = too_many_are_slow(condition, own).map(|text| (Fit::NotMet, text));
-        let decided = broken.or_else(|| Some((Fit::Met, far_below(condition, own)?)));
-        match decided {
-            Some((outcome, text)) => Held {
-                outcome,
-                text: format!("{}; {text}", held.text),
-                ..held
-            },
-            None => held,
-        }
+        decided(latency(condition, op, several), || {
+            let own = latencies.iter().find(|own| own.kind == op.kind)?;
+            let broken = too_many_are_slow(condition, own).map(|text| (Fit::NotMet, text));
+            broken.or_else(|| Some((Fit::Met, far_below(condition, own)?)))
+        })
     };
     kinds.iter().map(of).collect()
+}
+
+/// What an interval leaves open, decided by what else there is.
+fn decided(held: Held, otherwise: impl FnOnce() -> Option<(Fit, String)>) -> Held {
+    if held.outcome != Fit::NotProven {
+        return held;
+    }
+    match otherwise() {
+        Some((outcome, text)) => Held {
+            outcome,
+            text: format!("{}; {text}", held.text),
+            ..held
+        },
+        None => held,
+    }
 }
 
 /// Rates of several kinds together. Kinds share a device, so their errors may
@@ -260,6 +266,45 @@ fn far_below(condition: &Condition, latencies: &KindLatencies<'_>) -> Option<Str
             seconds.len()
         )
     })
+}
+
+/// That every second had a rate a multiple above its bound, or below it.
+fn far_rate(
+    condition: &Condition,
+    kinds: &[&OpSummary],
+    latencies: &[KindLatencies<'_>],
+) -> Option<(Fit, String)> {
+    let mut rates: Vec<f64> = Vec::new();
+    for op in kinds.iter().filter(|op| op.ops > 0) {
+        let own = latencies.iter().find(|own| own.kind == op.kind)?;
+        let each = match condition.figure {
+            SloFigure::Ops => 1.0,
+            _ => op.bytes as f64 / op.ops as f64,
+        };
+        let (_, latencies) = own.relevant();
+        let seconds = latencies.slower_than(0);
+        rates.resize(rates.len().max(seconds.len()), 0.0);
+        for (rate, (_, all)) in rates.iter_mut().zip(&seconds) {
+            *rate += all * each;
+        }
+    }
+    let bound = condition.bound as f64;
+    let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    let amount = |v: f64| match condition.figure {
+        SloFigure::Ops => format!("{} ops/s", unit::count(v)),
+        _ => unit::throughput(v),
+    };
+    if (rates.len() as f64) < LEAST_SECONDS {
+        return None;
+    }
+    let seconds = rates.len();
+    if least >= THRESHOLD * bound {
+        let text = format!("at least {} in each of {seconds} seconds", amount(least));
+        return Some((Fit::Met, text));
+    }
+    let text = format!("at most {} in each of {seconds} seconds", amount(most));
+    (most <= bound / THRESHOLD).then_some((Fit::NotMet, text))
 }
 
 /// The largest value is exact for the run, and says nothing beyond it.

@@ -60,6 +60,39 @@ fn a_percentile_far_below_its_bound_is_met_in_some_seconds() {
     assert_eq!(judged("p95<200ms", 3).0, Fit::NotProven);
 }
 
+/// Three seconds with 1,000 operations of 4 KiB and three with this many: too few
+/// independent ones for an interval.
+fn two_levels(slo: &str, then: u64) -> Fitness {
+    let builder = RecordBuilder::reads().with(|b| b.seconds = 6);
+    let fitness = builder.edit_with(move |trial| {
+        for sample in trial.samples.iter_mut().filter(|s| s.index >= 3) {
+            for op in &mut sample.ops {
+                op.ops = then;
+                op.bytes = then * 4096;
+                op.service = Histogram::new();
+                for _ in 0..then {
+                    op.service.record(1_000_000);
+                }
+            }
+        }
+    });
+    judged(slo, fitness)
+}
+
+#[test]
+fn a_rate_far_from_its_bound_needs_no_interval() {
+    let met = two_levels("iops>300", 1500);
+    assert_eq!(met.outcome, Fit::Met, "{met:?}");
+    assert!(met.evidence.contains("in each of 6 seconds"), "{met:?}");
+    assert_eq!(two_levels("throughput>1MB/s", 1500).outcome, Fit::Met);
+    assert_eq!(two_levels("iops>6000", 1500).outcome, Fit::NotMet);
+    // Too near on either side, and a second that stood still.
+    for (slo, then) in [("iops>500", 1500), ("iops>3000", 1500), ("iops>100", 0)] {
+        let open = two_levels(slo, then);
+        assert_eq!(open.outcome, Fit::NotProven, "{slo}: {open:?}");
+    }
+}
+
 #[test]
 fn what_is_not_trusted_is_never_met() {
     let cached = RecordBuilder::reads().with(|b| b.device_share = 0.01);
