@@ -1,7 +1,7 @@
 //! A cap that is not set on this host: of a cloud volume, a hypervisor, a storage
 //! server.
 //!
-//! Nothing on the host says so, and a device at its end is as flat. Three things
+//! Nothing on the host says so, and a device at its end is as flat. Four things
 //! that no device does are the proof:
 //!
 //! - It serves fewer operations than it could one at a time. Random reads at half
@@ -14,6 +14,9 @@
 //!   blocks as of small ones, or as many writes as reads. Disks come close to the
 //!   latter, so it takes a target that answers faster than a disk turns, and a host
 //!   that caps are usual on.
+//! - It moves as many bytes in small blocks at random as in large ones, in three trials
+//!   and more, where operations were there to be done all the time. That holds for
+//!   trials of a single second as well, of which nothing else is known.
 //! - Saturated, its seconds hardly vary. The times of single operations are random,
 //!   and their sum over a second scatters; a limiter pays every deficit back.
 //!
@@ -29,8 +32,8 @@ use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 use fathom_model::workload::OpMix;
 use fathom_rules::check;
 use fathom_rules::method::hidden_cap::{
-    ALIKE, BLOCK_RATIO, DISK_NS, FLAT, LEAST_IN_FLIGHT, LEAST_KEPT, LEAST_PACED, LEAST_SECONDS,
-    NEAR, OTHER_BLOCK, SMALL_BYTES, THRESHOLD as MOST_BUSY, UNVARYING,
+    ALIKE, BLOCK_RATIO, DISK_NS, FLAT, LEAST_ALIKE, LEAST_IN_FLIGHT, LEAST_KEPT, LEAST_PACED,
+    LEAST_SECONDS, NEAR, OTHER_BLOCK, SMALL_BYTES, THRESHOLD as MOST_BUSY, UNVARYING,
 };
 use fathom_stats::moments::Moments;
 
@@ -142,7 +145,8 @@ fn cell<'a>(index: usize, trial: &'a Trial<'a>, judged: &'a JudgedTrial) -> Opti
     if !usable || !closed || named || nothing_below || !trial.direct() {
         return None;
     }
-    let variation = variation_after_the_first(trial)?;
+    // A single second has none.
+    let variation = variation_after_the_first(trial).unwrap_or(f64::INFINITY);
     let knee = judged
         .verdict
         .findings
@@ -187,6 +191,9 @@ fn proof<'a>(
     let proof = |of, because| Some(Proof { cell, of, because });
     if cell.limiter == Limiter::Cap {
         return proof(of, String::new());
+    }
+    if let Some(because) = same_bytes_in_any_blocks(cell, cells) {
+        return proof(Of::Bytes, because);
     }
     if !(cell.flat() || cell.alone() && cell.variation <= FLAT) {
         return None;
@@ -271,6 +278,44 @@ fn same_for_other_blocks(cell: &CapTrial<'_>, other: &CapTrial<'_>) -> bool {
     large >= small.saturating_mul(BLOCK_RATIO) && alike(cell.ops, other.ops)
 }
 
+/// Whether this cell moves as many bytes as some others, of which one has far larger or
+/// smaller blocks.
+fn same_bytes_in_any_blocks(cell: &CapTrial<'_>, cells: &[CapTrial<'_>]) -> Option<String> {
+    if !cell.open() || !caps_exist(cell.trial) {
+        return None;
+    }
+    let others = cells.iter().filter(|other| other.same_target(cell));
+    let alike: Vec<&CapTrial<'_>> = others
+        .filter(|other| other.full && same_bytes(cell, other, ALIKE))
+        .collect();
+    let other = alike.iter().find(|other| {
+        let (small, large) = match cell.block() < other.block() {
+            true => (cell, **other),
+            false => (**other, cell),
+        };
+        small.at_random() && large.block() >= small.block().saturating_mul(BLOCK_RATIO)
+    })?;
+    (alike.len() >= LEAST_ALIKE).then(|| {
+        format!(
+            "as many bytes in blocks of {} as of {} ({}), in {} rows",
+            unit::bytes_exact(cell.block()),
+            unit::bytes_exact(other.block()),
+            other.label,
+            alike.len() + 1
+        )
+    })
+}
+
+/// Whether two trials move the same bytes, but for a block at either end of a trial.
+fn same_bytes(cell: &CapTrial<'_>, other: &CapTrial<'_>, share: f64) -> bool {
+    let seconds = cell
+        .trial
+        .duration_seconds()
+        .min(other.trial.duration_seconds());
+    let two_blocks = 2.0 * cell.block().max(other.block()) as f64 / seconds;
+    (cell.bytes - other.bytes).abs() <= share * other.bytes + two_blocks
+}
+
 fn same_for_other_direction(cell: &CapTrial<'_>, other: &CapTrial<'_>) -> bool {
     let mixes = [cell.trial.workload.mix, other.trial.workload.mix];
     let both = mixes == [OpMix::READ, OpMix::WRITE] || mixes == [OpMix::WRITE, OpMix::READ];
@@ -314,7 +359,7 @@ fn covers(proof: &Proof<'_>, cell: &CapTrial<'_>) -> bool {
     let near = |mine: f64, theirs: f64| (mine / theirs - 1.0).abs() <= NEAR;
     let figure = match proof.of {
         Of::Operations => near(cell.ops, proof.cell.ops),
-        Of::Bytes => near(cell.bytes, proof.cell.bytes),
+        Of::Bytes => same_bytes(cell, proof.cell, NEAR),
         Of::Either => cell.block() == proof.cell.block() && near(cell.ops, proof.cell.ops),
     };
     cell.same_target(proof.cell) && figure && (cell.open() || cell.alone())

@@ -99,6 +99,47 @@ fn a_device_that_is_busy_at_half_its_rate_is_not_capped() {
 }
 
 #[test]
+fn as_many_bytes_in_any_blocks_are_a_cap_of_bytes_in_a_single_second() {
+    let second = |mix, block, depth, ops| {
+        guest(row(mix, block, depth, ops, 0.0)).with(|b| {
+            b.seconds = 1;
+            if block == 1 << 20 {
+                b.workload.pattern = Pattern::Sequential;
+            }
+        })
+    };
+    let (read, write, large) = (OpMix::READ, OpMix::WRITE, 1 << 20);
+    // 30 MB/s; a block of 1 MiB more or less of a second.
+    let small = [
+        second(read, 4096, 32, 7_324),
+        second(write, 4096, 32, 7_320),
+    ];
+    let sequential = [second(read, large, 8, 30), second(write, large, 8, 29)];
+    let held = judged(&[small.clone(), sequential.clone()].concat(), None);
+    assert_eq!(limiters(&held), [Limiter::Cap; 4], "{}", words(&held, 0));
+    assert!(words(&held, 0).contains("in 4 rows"), "{}", words(&held, 0));
+    assert!(words(&held, 3).contains("of bytes"), "{}", words(&held, 3));
+    // Two rows may be alike by chance, and a host without caps has none.
+    let two = judged(&[small[0].clone(), sequential[0].clone()], None);
+    assert!(
+        !limiters(&two).contains(&Limiter::Cap),
+        "{}",
+        words(&two, 0)
+    );
+    let bare = [small, sequential].concat();
+    let bare: Vec<_> = bare
+        .into_iter()
+        .map(|row| row.with(|b| b.host.virtualization = Some("none".to_owned())))
+        .collect();
+    let bare = judged(&bare, None);
+    assert!(
+        !limiters(&bare).contains(&Limiter::Cap),
+        "{}",
+        words(&bare, 0)
+    );
+}
+
+#[test]
 fn as_many_large_operations_as_small_ones_are_a_cap_of_operations() {
     let large = |depth| {
         row(OpMix::READ, 1 << 20, depth, 1_502, 0.01)
