@@ -17,6 +17,9 @@ pub(super) const BOTTOM: f64 = 196.0;
 /// Height of every chart.
 pub(super) const HEIGHT: f64 = 230.0;
 
+/// Room for a letter of a label.
+const LETTER: f64 = 6.6;
+
 /// A coordinate with at most one decimal.
 pub(super) fn n(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
@@ -103,7 +106,8 @@ pub(super) fn open(label: &str, xs: &Axis, ys: &Axis, x_title: &str, y_title: &s
 fn x_ticks(xs: &Axis) -> String {
     let mut out = String::new();
     for tick in &xs.ticks {
-        let at = n(x(xs, tick.value));
+        let place = x(xs, tick.value);
+        let at = n(place);
         let class = if tick.label.is_empty() {
             " class=\"mi\""
         } else {
@@ -113,13 +117,19 @@ fn x_ticks(xs: &Axis) -> String {
         if !tick.label.is_empty() {
             let _ = write!(
                 out,
-                "<text x=\"{at}\" y=\"{}\">{}</text>",
+                "<text x=\"{}\" y=\"{}\">{}</text>",
+                n(place.min(WIDTH - half_width(&tick.label))),
                 n(BOTTOM + 15.0),
                 tick.label
             );
         }
     }
     out
+}
+
+/// Half of the room that a label in the middle of its place takes.
+fn half_width(label: &str) -> f64 {
+    label.chars().count() as f64 * LETTER / 2.0
 }
 
 #[cfg(test)]
