@@ -8,10 +8,12 @@
 
 use fathom_rules::diagnosis::closed_loop::{
     ALIKE, EXACTLY, LEAST_SAMPLES, LEAST_TASKS, LONG_MS, STALLED, STEADY, THRESHOLD as SLOW_MS,
+    THROUGHOUT,
 };
 use fathom_rules::diagnosis::overload::LASTING;
 use fathom_rules::diagnosis::plateau::{ALWAYS_FULL, HELD};
-use fathom_rules::diagnosis::waits_for_io::HALF;
+use fathom_rules::diagnosis::room::USED_QUEUE;
+use fathom_rules::diagnosis::waits_for_io::{HALF, MOSTLY_READS};
 
 use crate::load;
 use crate::network_mounts;
@@ -48,7 +50,17 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<ClosedLoop> {
         let exact = samples.queue().stays(EXACTLY);
         samples.shown().filter(|found| exact && found.held)
     };
-    by_tasks().or_else(by_queue)
+    let by_idle_cpus = || {
+        let samples = Samples::of(recording, name, idle_cpus_wait)?;
+        // A rate that is there with a shorter queue as well may be a pace.
+        let all: f64 = recording.moments.iter().map(load::seconds).sum();
+        let throughout = samples.queue().seconds() >= THROUGHOUT * all;
+        let exact = samples.queue().stays(EXACTLY);
+        samples
+            .shown()
+            .filter(|found| throughout && exact && found.held)
+    };
+    by_tasks().or_else(by_queue).or_else(by_idle_cpus)
 }
 
 /// Samples of a device in which something waits for it, as many as prove something.
@@ -124,6 +136,27 @@ fn reads_wait(moment: &Moment, disk: &DiskMoment, _cpus: Option<u32>) -> bool {
         && reads_in_flight >= HALF * queue
         && stalled::programs_read(moment, disk)
         && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
+}
+
+/// Where nobody recorded who reads or how many wait: nearly all are reads, CPUs idle because tasks wait, and
+/// no other device has anything that they could wait for. One with half as many in flight
+/// is part of the same stack.
+fn idle_cpus_wait(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> bool {
+    let Some(queue) = disk.in_flight() else {
+        return false;
+    };
+    let mut others = moment.disks.iter().filter(|other| other.name != disk.name);
+    let elsewhere = others.any(|other| {
+        let held = other.in_flight().unwrap_or(0.0);
+        held >= USED_QUEUE && held < HALF * queue
+    });
+    moment.processes.is_empty()
+        && moment.blocked.is_none()
+        && is_never_empty(disk, queue)
+        && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
+        && disk.reads >= MOSTLY_READS * disk.operations()
+        && stalled::most_of_any(moment, disk, cpus).is_some_and(|share| share >= STALLED)
+        && !elsewhere
 }
 
 fn is_never_empty(disk: &DiskMoment, queue: f64) -> bool {
@@ -253,6 +286,36 @@ mod tests {
         assert_eq!(by("712 fio", 0.0), Answer::Yes);
         assert_ne!(by("712 fio", 0.4), Answer::Yes, "a pace of its own");
         assert_ne!(by("77 [md0_resync]", 0.0), Answer::Yes, "nobody waits");
+    }
+
+    #[test]
+    fn readers_that_nobody_recorded_wait_where_cpus_idle_for_them() {
+        // What iostat shows: neither tasks that wait, nor pressure, nor programs.
+        let by_iostat = |queue: f64, iowait: f64, others: f64| {
+            let exactly = |_| Waiting { queue, tasks: 0.0 };
+            let mut recording = device(200.0, exactly);
+            for moment in &mut recording.moments {
+                (moment.blocked, moment.io_pressure_some) = (None, None);
+                if let Some(cpu) = &mut moment.cpu {
+                    cpu.iowait = iowait;
+                }
+                let mut other = moment.disks[0].clone();
+                other.name = "sdb".to_owned();
+                other.queue = Some(others);
+                other.reads = 1000.0 * others;
+                other.read_bytes = 4096.0 * other.reads;
+                other.util = Some(others.min(1.0));
+                other.read_wait_ms = Some(1.0);
+                moment.disks.push(other);
+            }
+            diagnose(&recording, |_| None)
+        };
+        let found = by_iostat(16.0, 0.9, 0.0);
+        assert_eq!(found.answer, Answer::Yes, "{found:#?}");
+        assert_eq!(found.limiter, Shortage::VolumeCap, "{found:#?}");
+        assert_ne!(by_iostat(16.0, 0.3, 0.0).answer, Answer::Yes, "few wait");
+        assert_ne!(by_iostat(16.0, 0.9, 1.0).answer, Answer::Yes, "elsewhere");
+        assert_ne!(by_iostat(5.0, 0.9, 0.0).answer, Answer::Yes, "too quick");
     }
 
     #[test]
