@@ -12,7 +12,6 @@ use fathom_rules::diagnosis::closed_loop::{
 };
 use fathom_rules::diagnosis::overload::LASTING;
 use fathom_rules::diagnosis::plateau::{ALWAYS_FULL, HELD};
-use fathom_rules::diagnosis::room::USED_QUEUE;
 use fathom_rules::diagnosis::waits_for_io::{HALF, MOSTLY_READS};
 
 use crate::load;
@@ -39,8 +38,9 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<ClosedLoop> {
     if network_mounts::waits(recording, None).is_some() {
         return None;
     }
+    let cpus = recording.host.cpus;
     let by_tasks = || {
-        let samples = Samples::of(recording, name, all_wait)?;
+        let samples = Samples::of(recording, name, |moment, disk| all_wait(moment, disk, cpus))?;
         let tasks = samples.series(|moment, _| moment.blocked);
         let steady = tasks.stays(STEADY) && samples.queue().stays(STEADY);
         samples.shown().filter(|_| steady)
@@ -51,7 +51,9 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<ClosedLoop> {
         samples.shown().filter(|found| exact && found.held)
     };
     let by_idle_cpus = || {
-        let samples = Samples::of(recording, name, idle_cpus_wait)?;
+        let samples = Samples::of(recording, name, |moment, disk| {
+            idle_cpus_wait(moment, disk, cpus)
+        })?;
         // A rate that is there with a shorter queue as well may be a pace.
         let all: f64 = recording.moments.iter().map(load::seconds).sum();
         let throughout = samples.queue().seconds() >= THROUGHOUT * all;
@@ -70,12 +72,11 @@ impl<'a> Samples<'a> {
     fn of(
         recording: &'a Recording,
         name: &str,
-        waits: fn(&Moment, &DiskMoment, Option<u32>) -> bool,
+        waits: impl Fn(&Moment, &DiskMoment) -> bool,
     ) -> Option<Samples<'a>> {
-        let cpus = recording.host.cpus;
         let of_device = |moment: &'a Moment| {
             let disk = moment.disks.iter().find(|disk| disk.name == name)?;
-            waits(moment, disk, cpus).then_some((moment, disk))
+            waits(moment, disk).then_some((moment, disk))
         };
         let all: f64 = recording.moments.iter().map(load::seconds).sum();
         let found: Vec<_> = recording.moments.iter().filter_map(of_device).collect();
@@ -127,7 +128,7 @@ fn is_stalled(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> bool {
 
 /// Half of what is in flight are reads that programs asked for. Somebody waits for each
 /// read; writes may be those of the page cache.
-fn reads_wait(moment: &Moment, disk: &DiskMoment, _cpus: Option<u32>) -> bool {
+fn reads_wait(moment: &Moment, disk: &DiskMoment) -> bool {
     let (Some(queue), Some(read_ms)) = (disk.in_flight(), disk.read_wait_ms) else {
         return false;
     };
@@ -138,28 +139,23 @@ fn reads_wait(moment: &Moment, disk: &DiskMoment, _cpus: Option<u32>) -> bool {
         && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
 }
 
-/// Where nobody recorded who reads or how many wait: nearly all are reads, CPUs idle because tasks wait, and
-/// no other device has anything that they could wait for. One with half as many in flight
-/// is part of the same stack.
+/// Where nobody recorded who reads or how many wait: nearly all are reads, and CPUs idle
+/// because tasks wait, which have no other device to wait for.
 fn idle_cpus_wait(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> bool {
     let Some(queue) = disk.in_flight() else {
         return false;
     };
-    let mut others = moment.disks.iter().filter(|other| other.name != disk.name);
-    let elsewhere = others.any(|other| {
-        let held = other.in_flight().unwrap_or(0.0);
-        held >= USED_QUEUE && held < HALF * queue
-    });
     moment.processes.is_empty()
         && moment.blocked.is_none()
         && is_never_empty(disk, queue)
         && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
         && disk.reads >= MOSTLY_READS * disk.operations()
         && stalled::most_of_any(moment, disk, cpus).is_some_and(|share| share >= STALLED)
-        && !elsewhere
+        && !stalled::may_wait_elsewhere(moment, disk, queue)
 }
 
-fn is_never_empty(disk: &DiskMoment, queue: f64) -> bool {
+/// Several are in flight, and one at every moment.
+pub(crate) fn is_never_empty(disk: &DiskMoment, queue: f64) -> bool {
     queue >= LEAST_TASKS && disk.util.is_none_or(|busy| busy >= ALWAYS_FULL)
 }
 

@@ -7,14 +7,15 @@
 //! answer each as quickly, and one that takes several times as long lets them wait for
 //! one another.
 
-use fathom_rules::diagnosis::closed_loop::{LEAST_TASKS, STEADY};
-use fathom_rules::diagnosis::plateau::{ALWAYS_FULL, HELD, LIKE_BLOCK, QUIET_QUEUE};
+use fathom_rules::diagnosis::closed_loop::STEADY;
+use fathom_rules::diagnosis::plateau::{HELD, LIKE_BLOCK, QUIET_QUEUE};
 use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
 use fathom_rules::diagnosis::slower_than_quiet::{
     LEAST_QUIET, LEAST_SAMPLES, LONG_MS, SAME_KINDS, THRESHOLD as TIMES,
 };
 use fathom_rules::diagnosis::waits_for_io::{HALF, LASTING};
 
+use crate::closed_loop::is_never_empty;
 use crate::load;
 use crate::network_mounts;
 use crate::recording::{DiskMoment, Moment, Recording};
@@ -30,7 +31,7 @@ pub(crate) struct SlowerThanQuiet {
     pub(crate) operations: f64,
     /// Mean time of an operation, in milliseconds.
     pub(crate) wait_ms: f64,
-    /// The same while the device was quiet.
+    /// Mean time of an operation while the device was quiet, in milliseconds.
     pub(crate) quiet_ms: f64,
     /// The rate is so even that somebody holds it.
     pub(crate) held: bool,
@@ -86,9 +87,13 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<SlowerThanQuiet>
 }
 
 /// Several operations are in flight all the time, each takes long, and work waits for them.
+/// A backlog that is written out while work waits for another device looks alike.
 fn waits_in_a_queue(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> bool {
-    disk.in_flight().is_some_and(|queue| queue >= LEAST_TASKS)
-        && disk.util.is_none_or(|busy| busy >= ALWAYS_FULL)
+    let Some(queue) = disk.in_flight() else {
+        return false;
+    };
+    is_never_empty(disk, queue)
+        && !stalled::may_wait_elsewhere(moment, disk, queue)
         && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
         && stalled::share(moment, disk, cpus).is_some_and(|share| share >= HALF)
 }
@@ -191,6 +196,21 @@ mod tests {
             let found = diagnose(&then_twelve(quiet), |_| None);
             assert_ne!(found.answer, Answer::Yes, "{found:#?}");
         }
+    }
+
+    #[test]
+    fn a_backlog_beside_another_device_that_is_waited_for_proves_nothing() {
+        let beside = |queue: f64| {
+            let mut recording = then_twelve(second(60.0, 0.4, 0.02));
+            for moment in &mut recording.moments {
+                let mut other = second(1000.0 * queue, 1.0, 0.0).disks.remove(0);
+                other.name = "sdb".to_owned();
+                moment.disks.push(other);
+            }
+            diagnose(&recording, |_| None).answer
+        };
+        assert_eq!(beside(0.1), Answer::Yes);
+        assert_ne!(beside(1.0), Answer::Yes);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! where programs read most of what a device reads, and hardly anything else is in its
 //! queue, work waits for as long as the device has something to do.
 
+use fathom_rules::diagnosis::room::USED_QUEUE;
 use fathom_rules::diagnosis::waits_for_io::{HALF, MOSTLY_READS};
 
 use crate::recording::{DiskMoment, DoerMoment, Moment};
@@ -39,6 +40,16 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
         (Some(a), Some(b)) => Some(a.max(b)),
         _ => a.or(b),
     }
+}
+
+/// Whether the tasks of the host that wait may do so for another device. One with half as
+/// many in flight as this one has is part of the same stack, or as overloaded.
+pub(crate) fn may_wait_elsewhere(moment: &Moment, disk: &DiskMoment, queue: f64) -> bool {
+    let mut others = moment.disks.iter().filter(|other| other.name != disk.name);
+    others.any(|other| {
+        let held = other.in_flight().unwrap_or(0.0);
+        held >= USED_QUEUE && held < HALF * queue
+    })
 }
 
 /// Share of the moment in which programs had reads in flight.
