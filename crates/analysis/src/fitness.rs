@@ -79,21 +79,25 @@ pub(crate) fn fold<'a>(all: impl Iterator<Item = (String, &'a Fitness)>) -> Opti
     Some(fitness)
 }
 
-fn check(condition: &Condition, ops: &[OpSummary], latencies: &[KindLatencies<'_>]) -> Vec<Held> {
+fn check<'o>(
+    condition: &Condition,
+    ops: &'o [OpSummary],
+    latencies: &[KindLatencies<'_>],
+) -> Vec<Held> {
     if condition.figure.is_rate() {
-        let kinds: Vec<&OpSummary> = ops
+        let kinds: Vec<&'o OpSummary> = ops
             .iter()
             .filter(|op| match condition.op {
                 Some(kind) => op.kind == kind,
                 None => op.kind.is_data(),
             })
             .collect();
-        let of = |op: &&OpSummary| match condition.figure {
-            SloFigure::Ops => op.ops_per_second.clone(),
-            _ => op.bytes_per_second.clone(),
+        let of = |op: &&'o OpSummary| match condition.figure {
+            SloFigure::Ops => &op.ops_per_second,
+            _ => &op.bytes_per_second,
         };
-        let parts: Vec<Estimate> = kinds.iter().map(of).collect();
-        let held = rate(condition, sum(&parts.iter().collect::<Vec<_>>()));
+        let parts: Vec<&Estimate> = kinds.iter().map(of).collect();
+        let held = rate(condition, sum(&parts));
         return vec![decided(held, || far_rate(condition, &kinds, latencies))];
     }
     let kinds: Vec<&OpSummary> = ops
@@ -157,17 +161,24 @@ pub fn sum(parts: &[&Estimate]) -> Option<Estimate> {
 }
 
 fn rate(condition: &Condition, total: Option<Estimate>) -> Held {
-    let amount = |v: f64| match condition.figure {
-        SloFigure::Ops => format!("{} ops/s", unit::count(v)),
-        _ => unit::throughput(v),
-    };
     match total {
-        Some(estimate) => estimated(condition, &estimate, &condition.figure.to_string(), amount),
+        Some(estimate) => {
+            let name = condition.figure.to_string();
+            estimated(condition, &estimate, &name, |v| amount(condition, v))
+        }
         None => Held {
             outcome: Fit::NotProven,
             ratio: None,
             text: format!("{condition}: no such operation was part of the load"),
         },
+    }
+}
+
+/// A rate in the unit of the condition.
+fn amount(condition: &Condition, value: f64) -> String {
+    match condition.figure {
+        SloFigure::Ops => format!("{} ops/s", unit::count(value)),
+        _ => unit::throughput(value),
     }
 }
 
@@ -291,19 +302,21 @@ fn far_rate(
     let bound = condition.bound as f64;
     let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let most = rates.iter().copied().fold(0.0, f64::max);
-    let amount = |v: f64| match condition.figure {
-        SloFigure::Ops => format!("{} ops/s", unit::count(v)),
-        _ => unit::throughput(v),
-    };
     if (rates.len() as f64) < LEAST_SECONDS {
         return None;
     }
     let seconds = rates.len();
     if least >= THRESHOLD * bound {
-        let text = format!("at least {} in each of {seconds} seconds", amount(least));
+        let text = format!(
+            "at least {} in each of {seconds} seconds",
+            amount(condition, least)
+        );
         return Some((Fit::Met, text));
     }
-    let text = format!("at most {} in each of {seconds} seconds", amount(most));
+    let text = format!(
+        "at most {} in each of {seconds} seconds",
+        amount(condition, most)
+    );
     (most <= bound / THRESHOLD).then_some((Fit::NotMet, text))
 }
 

@@ -60,8 +60,8 @@ fn a_percentile_far_below_its_bound_is_met_in_some_seconds() {
     assert_eq!(judged("p95<200ms", 3).0, Fit::NotProven);
 }
 
-/// Three seconds with 1,000 operations of 4 KiB and three with this many: too few
-/// independent ones for an interval.
+/// Three seconds of 1,000 operations of 4 KiB, then three of another number. Such a step
+/// leaves too few independent seconds for an interval.
 fn two_levels(slo: &str, then: u64) -> Fitness {
     let builder = RecordBuilder::reads().with(|b| b.seconds = 6);
     let fitness = builder.edit_with(move |trial| {

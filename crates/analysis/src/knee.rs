@@ -84,7 +84,7 @@ impl Knee {
     /// because nobody collects them look the same at every depth.
     pub(crate) fn beside_a_crowd(&self, crowd: &Finding) -> Named {
         let text = format!(
-            "{}; the workers waited for a CPU as well ({}: {}), which may have set the rate",
+            "{}; the workers also waited for a CPU ({}: {}), which may have set the rate",
             self.text, crowd.id, crowd.evidence
         );
         (Limiter::Unknown, text)

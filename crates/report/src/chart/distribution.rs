@@ -13,9 +13,6 @@ use crate::summary;
 /// Percentiles that are marked in the histogram, when they are known.
 const MARKED: [f64; 3] = [50.0, 99.0, 99.9];
 
-/// Width of a letter of a label, roughly.
-const LETTER: f64 = 6.6;
-
 /// The histogram: operations (log) by latency (log).
 pub(super) fn histogram(
     title: &str,
@@ -87,7 +84,7 @@ fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
             summary::percentile_name(percent),
             unit::latency(value)
         );
-        let width = text.chars().count() as f64 * LETTER + 4.0;
+        let width = text.chars().count() as f64 * svg::LETTER + 4.0;
         let (anchor, x, from) = if at + width > svg::RIGHT {
             ("end", at - 3.0, at - width)
         } else {

@@ -17,8 +17,8 @@ pub(super) const BOTTOM: f64 = 196.0;
 /// Height of every chart.
 pub(super) const HEIGHT: f64 = 230.0;
 
-/// Room for a letter of a label.
-const LETTER: f64 = 6.6;
+/// Width of a letter of a label, roughly.
+pub(super) const LETTER: f64 = 6.6;
 
 /// A coordinate with at most one decimal.
 pub(super) fn n(value: f64) -> String {
