@@ -177,9 +177,11 @@ fn graphs(seen: &Seen<'_>, view: &View, disk: &DiskMoment, width: usize) -> Vec<
         (11, "in flight", |disk| disk.in_flight()),
     ];
     let cells = width.saturating_sub(LEAD + HIGHEST);
+    // A recording is seen as a whole: that is where to go back to.
+    let readings = seen.recorded_readings().unwrap_or(TREND_READINGS);
     let mut lines = Vec::new();
     for (rank, word, of) in figures {
-        let trend = Trend::of(seen, &disk.name, cells, TREND_READINGS, of);
+        let trend = Trend::of(seen, &disk.name, cells, readings, of);
         let grave = match word {
             "ms" => severity::of_wait(trend.most()),
             _ => severity::Severity::NotJudged,
@@ -197,7 +199,7 @@ fn graphs(seen: &Seen<'_>, view: &View, disk: &DiskMoment, width: usize) -> Vec<
         lines.push(Ranked { rank, line });
     }
     if let Some(Ranked { line, .. }) = lines.first_mut() {
-        let trend = Trend::of(seen, "", cells, TREND_READINGS, |_| None);
+        let trend = Trend::of(seen, "", cells, readings, |_| None);
         let lead = format!("ms, {}", trend.length());
         if display_width(&lead) < LEAD
             && let Some(first) = line.spans.first_mut()

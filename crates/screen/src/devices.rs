@@ -326,7 +326,8 @@ fn empty_grid(seen: &Seen<'_>, view: &View, tier: &Tier, name: usize, cells: usi
     );
     let graphs = graphed(view, tier.graphs);
     if !graphs.is_empty() {
-        let trend = Trend::of(seen, "", cells, TREND_READINGS, |_| None);
+        let readings = seen.graphed_readings(TREND_READINGS);
+        let trend = Trend::of(seen, "", cells, readings, |_| None);
         let length = trend.length();
         let label = format!("last {length}");
         let fits = display_width(&label) <= cells;
@@ -392,7 +393,8 @@ fn graph(
         Bytes => |disk| Some(disk.bytes()),
         _ => |disk| Some(disk.operations()),
     };
-    let trend = Trend::of(seen, &disk.name, cells, TREND_READINGS, of);
+    let readings = seen.graphed_readings(TREND_READINGS);
+    let trend = Trend::of(seen, &disk.name, cells, readings, of);
     let grave = match figure {
         Wait => severity::of_wait(trend.most()),
         _ => Severity::NotJudged,

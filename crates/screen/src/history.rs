@@ -62,6 +62,18 @@ impl<'a> Seen<'a> {
         self.place.is_some()
     }
 
+    /// Readings that a graph is for: so many of a live host, and of a recording no
+    /// more than it has.
+    pub(crate) fn graphed_readings(&self, live: usize) -> usize {
+        self.recorded_readings().map_or(live, |all| all.min(live))
+    }
+
+    /// All readings of a recording.
+    pub(crate) fn recorded_readings(&self) -> Option<usize> {
+        let (_, all) = self.place?;
+        usize::try_from(all).ok()
+    }
+
     /// Whether a device is shown among others: of those that systems make in
     /// advance only the ones that ever did something.
     pub(crate) fn is_of_interest(&self, disk: &DiskMoment) -> bool {
@@ -282,7 +294,8 @@ mod tests {
         assert_eq!(seen.back, 3);
         assert_eq!(seen.moment.load, Some(latest as f64 - 3.0));
         assert_eq!(seen.found.samples, WINDOW as u32);
-        assert_eq!(history.live().unwrap().back, 0);
+        let live = history.live().unwrap();
+        assert_eq!((live.back, live.graphed_readings(120)), (0, 120));
     }
 
     #[test]
@@ -301,5 +314,8 @@ mod tests {
         assert_eq!(seen(1).gap_seconds, None);
         assert_eq!(seen(2).gap_seconds, Some(720.0));
         assert_eq!(history.all().count(), 3);
+        assert_eq!(seen(0).recorded_readings(), Some(3));
+        assert_eq!(seen(0).graphed_readings(120), 3, "no more than there are");
+        assert_eq!(seen(0).graphed_readings(2), 2);
     }
 }
