@@ -14,6 +14,7 @@ use crate::launchers::call_back::{self, CallBackError, Invitation, MAX_ADDRESSES
 use crate::protocol::wire::clean;
 use crate::thread::spawn;
 use crate::transport::Transport;
+use crate::transport::accepting::accept_within;
 use crate::transport::unauthenticated::{ConnectionId, UnauthenticatedConnections};
 
 /// Connections that are looked at at the same time.
@@ -135,8 +136,7 @@ impl PortState {
     fn accept(self: Arc<PortState>, listener: &TcpListener) {
         while !self.over.load(Relaxed) {
             self.strangers.drop_late(Instant::now());
-            let Ok((socket, from)) = listener.accept() else {
-                std::thread::sleep(LOOK_EVERY);
+            let Some((socket, from)) = accept_within(listener, LOOK_EVERY) else {
                 continue;
             };
             let Ok(number) = self.strangers.admit(from.ip(), &socket) else {

@@ -15,6 +15,7 @@ use super::data::accept_datagrams;
 use super::error::no_thread;
 use super::owner::Owner;
 use super::wire::{self, HELLO_BYTES, Hello, ServerAnswer, Token};
+use crate::transport::accepting::accept_within;
 use crate::transport::unauthenticated::UnauthenticatedConnections;
 
 /// How long a connection may take to say hello.
@@ -132,7 +133,7 @@ impl Server {
     /// Serves until it is stopped.
     ///
     /// # Errors
-    /// When connections can no longer be accepted.
+    /// When it cannot begin to wait for connections.
     pub fn run(&self) -> io::Result<()> {
         self.listener.set_nonblocking(true)?;
         self.datagrams.set_read_timeout(Some(LOOK))?;
@@ -141,26 +142,20 @@ impl Server {
             answering
                 .spawn_scoped(scope, || self.answer_datagrams())
                 .map_err(|error| io::Error::new(error.kind(), no_thread(&error)))?;
-            let accepted = self.accept();
+            self.accept();
             self.shared.stop.store(true, Ordering::Relaxed);
-            accepted
+            Ok(())
         })
     }
 
-    fn accept(&self) -> io::Result<()> {
+    fn accept(&self) {
         while !self.shared.stop.load(Ordering::Relaxed) {
             self.shared.greetings.drop_late(Instant::now());
-            match self.listener.accept() {
-                Ok((stream, peer)) => self.greet(stream, peer),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    std::thread::sleep(Duration::from_millis(2));
-                }
-                // Out of descriptors, or the peer is gone: not our end.
-                Err(_) => std::thread::sleep(LOOK),
+            if let Some((stream, peer)) = accept_within(&self.listener, LOOK) {
+                self.greet(stream, peer);
             }
         }
         self.shared.greetings.drop_all();
-        Ok(())
     }
 
     /// Hears what a connection is for, in a thread of its own.

@@ -16,6 +16,7 @@ use crate::credentials::{AgentKeys, CredentialsError, Identity};
 use crate::session::options::AgentOptions;
 use crate::session::{self, SessionError};
 use crate::transport::ConnectionError;
+use crate::transport::accepting::accept_within;
 use crate::transport::tls;
 use crate::transport::unauthenticated::{ConnectionId, UnauthenticatedConnections};
 
@@ -160,9 +161,8 @@ impl AgentServer {
                 self.state.strangers.drop_late(Instant::now());
                 next = Instant::now() + LOOK_EVERY;
             }
-            match self.listener.accept() {
-                Ok((socket, from)) => self.meet(socket, from),
-                Err(_) => std::thread::sleep(LOOK_EVERY),
+            if let Some((socket, from)) = accept_within(&self.listener, LOOK_EVERY) {
+                self.meet(socket, from);
             }
         }
         while self.state.connections.load(Relaxed) > 0 {

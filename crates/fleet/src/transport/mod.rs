@@ -1,6 +1,7 @@
 //! A connection, whatever carries it: two directions, and a way to end it from
 //! any thread.
 
+pub(crate) mod accepting;
 mod error;
 pub(crate) mod tls;
 mod tls_stream;
