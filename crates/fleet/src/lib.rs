@@ -77,6 +77,6 @@ pub use thread::ThreadError;
 pub use transport::ConnectionError;
 pub use transport::tls::PORT;
 pub use volumes::{
-    NameError, ObjectName, Obstacle, VolumeError, VolumeLeftovers, VolumeMode, VolumeRequest,
-    Volumes,
+    NameError, ObjectName, Obstacle, TaintError, ToleratedTaint, VolumeError, VolumeLeftovers,
+    VolumeMode, VolumeRequest, Volumes,
 };

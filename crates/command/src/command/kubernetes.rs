@@ -8,7 +8,7 @@ mod work;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use fathom_fleet::{Kubectl, ObjectName, VolumeMode};
+use fathom_fleet::{Kubectl, ObjectName, ToleratedTaint, VolumeMode};
 use fathom_model::unit;
 
 use crate::exit::Exit;
@@ -51,6 +51,10 @@ pub(crate) struct Kubernetes {
     /// where the scheduler likes.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     nodes: Vec<ObjectName>,
+    /// A taint of nodes that the pods may be placed in spite of: KEY, KEY=VALUE,
+    /// KEY:EFFECT or KEY=VALUE:EFFECT; may be given several times.
+    #[arg(long, value_name = "TAINT")]
+    tolerate: Vec<ToleratedTaint>,
     /// The image with the static binary as /fathom, of this version.
     #[arg(long, value_name = "REF", required_unless_present = "cleanup")]
     #[arg(value_parser = parse_image)]

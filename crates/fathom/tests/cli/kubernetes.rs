@@ -280,6 +280,27 @@ fn what_is_in_the_way_is_named_and_what_was_made_is_removed() {
 }
 
 #[test]
+fn nodes_with_a_taint_are_measured_where_it_is_tolerated() {
+    let bench = Bench::new();
+    let Some(cluster) = FakeCluster::up(&bench) else {
+        return;
+    };
+    cluster.trouble("tainted");
+    let words = ["--storage-class", "fast", "--wait", "1s"];
+    finish(cluster.start(&with_work(&words)))
+        .expect_status(1)
+        .expect_in_stderr("untolerated taint {dedicated: storage}");
+    let words = [
+        "--storage-class",
+        "fast",
+        "--tolerate",
+        "dedicated=storage:NoSchedule",
+    ];
+    finish(cluster.start(&with_work(&words))).expect_measured();
+    cluster.expect_empty();
+}
+
+#[test]
 fn what_is_typed_wrongly_is_refused_before_anything_is_made() {
     let bench = Bench::new();
     let Some(cluster) = FakeCluster::up(&bench) else {
@@ -296,6 +317,10 @@ fn what_is_typed_wrongly_is_refused_before_anything_is_made() {
         "no storage class 'fats'; name one of these: fast, slow",
     );
     refused(&["--storage-class=-o"], "is not a name in Kubernetes");
+    refused(
+        &["--storage-class", "fast", "--tolerate", "a:noexecute"],
+        "'a:noexecute' is not a taint",
+    );
     refused(
         &["--storage-class", "fast", "--", "clean"],
         "'clean' cannot be run in pods",

@@ -68,6 +68,11 @@ def pod_of(job):
         said = "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity"
         conditions = [{"type": "PodScheduled", "status": "False", "message": said}]
         phase = "Pending"
+    tolerated = [toleration["key"] for toleration in template["spec"].get("tolerations", [])]
+    if trouble == "tainted" and "dedicated" not in tolerated:
+        said = "0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: storage}"
+        conditions = [{"type": "PodScheduled", "status": "False", "message": said}]
+        phase = "Pending"
     status = {"phase": phase, "conditions": conditions}
     if phase == "Running" or trouble == "image":
         status["containerStatuses"] = [{"state": state}]

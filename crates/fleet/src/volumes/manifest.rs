@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::launchers::pods::CONTAINER;
 use crate::volumes::request::{VolumeMode, VolumeRequest};
+use crate::volumes::taint::ToleratedTaint;
 
 /// Everything of one request has it.
 pub(super) const ID_LABEL: &str = "fathom-volumes";
@@ -60,6 +61,10 @@ pub(super) fn job(id: &str, name: &str, node: Option<&str>, request: &VolumeRequ
             {"key": "metadata.name", "operator": "In", "values": [node]}]}]);
         pod["affinity"] = json!({"nodeAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}});
+    }
+    if !request.tolerated.is_empty() {
+        let tolerated = request.tolerated.iter();
+        pod["tolerations"] = tolerated.map(ToleratedTaint::toleration).collect();
     }
     json!({
         "apiVersion": "batch/v1", "kind": "Job",

@@ -13,6 +13,7 @@ mod manifest;
 mod name;
 mod obstacle;
 mod request;
+mod taint;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -24,6 +25,7 @@ pub use leftovers::VolumeLeftovers;
 pub use name::{NameError, ObjectName};
 pub use obstacle::Obstacle;
 pub use request::{VolumeMode, VolumeRequest};
+pub use taint::{TaintError, ToleratedTaint};
 
 use crate::credentials::CredentialsError;
 use crate::interrupt::Interrupt;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::volumes::name::ObjectName;
+use crate::volumes::taint::ToleratedTaint;
 
 /// How a volume is given to a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct VolumeRequest {
     /// A volume and pod for each of these nodes; one where the scheduler likes
     /// without any.
     pub nodes: Vec<ObjectName>,
+    /// Taints of nodes that the pods may be placed in spite of.
+    pub tolerated: Vec<ToleratedTaint>,
     /// The image with the binary `/fathom`.
     pub image: String,
     /// Where pods find the volume: a folder, or the device.

@@ -11,6 +11,7 @@ fn request(mode: VolumeMode) -> VolumeRequest {
         mode,
         bytes: 10 << 30,
         nodes: Vec::new(),
+        tolerated: Vec::new(),
         image: "registry.example.com/fathom:1".to_owned(),
         path: PathBuf::from("/data"),
         patience: Duration::from_secs(300),
@@ -33,9 +34,14 @@ fn names_are_checked_before_kubectl_sees_them() {
 #[test]
 fn what_is_made_fits_the_schemas_of_kubernetes() {
     for mode in [VolumeMode::Filesystem, VolumeMode::Block] {
-        let request = request(mode);
+        let request = VolumeRequest {
+            tolerated: vec!["dedicated=storage:NoSchedule".parse().unwrap()],
+            ..request(mode)
+        };
         let job = manifest::job("fathom-1", "fathom-1-0", Some("n1"), &request);
         check("io.k8s.api.batch.v1.Job", &job);
+        let tolerations = &job["spec"]["template"]["spec"]["tolerations"];
+        assert_eq!(tolerations[0]["value"], "storage");
         let claim = manifest::claim("fathom-1", "fathom-1-0", "uid-7", &request);
         check(
             "io.k8s.api.core.v1.PersistentVolumeClaimSpec",

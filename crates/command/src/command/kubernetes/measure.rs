@@ -92,6 +92,7 @@ fn measure(
         mode,
         bytes: command.size,
         nodes: nodes.to_vec(),
+        tolerated: command.tolerate.clone(),
         image: command.image.clone().unwrap_or_default(),
         path: path_of(command, mode),
         patience: Duration::from_secs(u64::from(command.wait)),
