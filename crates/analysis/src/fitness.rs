@@ -387,7 +387,12 @@ fn estimated(
             };
             (outcome, format!(" ({} to {})", amount(low), amount(high)))
         }
-        _ => (Fit::NotProven, " (no interval)".to_owned()),
+        _ => {
+            let longer = estimate.run_longer_ns.map(fathom_model::figure::longer);
+            let longer =
+                longer.map_or(String::new(), |longer| format!("; measure {longer} longer"));
+            (Fit::NotProven, format!(" (no interval{longer})"))
+        }
     };
     Held {
         outcome,

@@ -7,6 +7,7 @@ use fathom_documents::DocumentError;
 use fathom_model::Target;
 use fathom_plan::Diagnostics;
 use fathom_runs::plan_file::PlanError;
+use fathom_runs::shown::UnknownFormat;
 pub(crate) use fathom_runs::{EndedByUser, NothingMeasured, RequestError};
 
 use crate::output_flags::Color;
@@ -164,7 +165,7 @@ fn is_wrong_name(error: &(dyn std::error::Error + 'static)) -> bool {
 /// that the user gave is the reason.
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
     let usage = error.is::<CommandError>() || error.is::<RequestError>();
-    if usage || error.is::<PlanError>() {
+    if usage || error.is::<PlanError>() || error.is::<UnknownFormat>() {
         return Exit::Usage;
     }
     if error.is::<EndedByUser>() {

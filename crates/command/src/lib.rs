@@ -10,6 +10,7 @@ mod command;
 mod document_formats;
 mod exit;
 mod help;
+mod mistake;
 mod settings;
 mod typed_command;
 mod version;
@@ -19,7 +20,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 use fathom_runs::{
     changed_limits, distinct_files, metrics, output_flags, pipeline, present, run_identity, shown,
@@ -137,7 +138,7 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<cla
     }
     let matches = all
         .try_get_matches_from(arguments)
-        .map_err(|error| Box::new(with_commands_of_groups(added.explain(error))))?;
+        .map_err(|error| Box::new(mistake::explained(added.explain(error))))?;
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => {
             if cli.force {
@@ -147,46 +148,6 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<cla
         }
         Err(error) => Err(Box::new(error.format(&mut Cli::command()))),
     }
-}
-
-/// The mistake, with the commands of groups that are called like the unknown one:
-/// `fathom runs list` for `fathom list`.
-fn with_commands_of_groups(mut error: clap::Error) -> clap::Error {
-    let unknown = error.get(ContextKind::InvalidSubcommand);
-    let Some(ContextValue::String(word)) = unknown else {
-        return error;
-    };
-    let all = Cli::command();
-    let groups = all.get_subcommands();
-    let meant: Vec<String> = groups
-        .filter(|group| word != "help" && group.find_subcommand(word).is_some())
-        .map(|group| format!("{} {word}", group.get_name()))
-        .collect();
-    if !meant.is_empty() {
-        error.insert(
-            ContextKind::SuggestedSubcommand,
-            ContextValue::Strings(meant),
-        );
-    }
-    error
-}
-
-/// A mistake as the parser of arguments tells it, in the form of all errors.
-fn in_one_form(text: &str) -> String {
-    let mut out = String::new();
-    for line in text.lines() {
-        let line = line.trim_end();
-        match line.trim_start().strip_prefix("tip: ") {
-            Some(tip) => out += &format!("help: {tip}\n"),
-            None if line.starts_with("For more information, try ") => {
-                let help = line.trim_start_matches("For more information, try ");
-                out += &format!("help: try {}\n", help.trim_end_matches('.'));
-            }
-            None if line.is_empty() => {}
-            None => out += &format!("{line}\n"),
-        }
-    }
-    out
 }
 
 /// Writes a page of help.
@@ -211,6 +172,6 @@ fn told(error: &clap::Error) -> ExitCode {
         });
     }
     let color = present::use_color(Color::Auto, &std::io::stderr());
-    present::fail(&in_one_form(&text.to_string()), color);
+    present::fail(&mistake::in_one_form(&text.to_string()), color);
     Exit::Usage.into()
 }

@@ -120,7 +120,10 @@ impl From<Exit> for ExitCode {
 #[must_use]
 pub fn is_wrong_name(error: &(dyn Error + 'static)) -> bool {
     if let Some(error) = error.downcast_ref::<io::Error>() {
-        return error.kind() == io::ErrorKind::NotFound;
+        return matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory
+        );
     }
     let refused = error.downcast_ref::<Refused>();
     refused.is_some_and(|refused| !matches!(refused, Refused::Io { .. }))

@@ -1,5 +1,6 @@
 //! Text to standard output, complaints to standard error.
 
+use std::borrow::Cow;
 use std::io::{self, Write, stderr, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -97,6 +98,7 @@ fn is_character_device() -> bool {
 pub fn complain(text: &str) {
     // Nowhere is left to complain when standard error is gone.
     let text = masked(text);
+    let text = without_error_numbers(&text);
     let text = printable::lines(&text);
     let program = PROGRAM.get().unwrap_or(&"fathom");
     let _ = writeln!(stderr(), "{program}: {text}");
@@ -108,23 +110,86 @@ pub fn complain(text: &str) {
 /// `help: what to type`, where the text has such a line.
 pub fn fail(text: &str, color: bool) {
     let text = masked(text);
-    write_styled_stderr(&failure(&printable::lines(&text), color));
+    let text = without_error_numbers(&text);
+    let columns = terminal_of_stderr();
+    write_styled_stderr(&failure(&printable::lines(&text), color, columns));
     let mut complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
     complaints.push(text.to_string());
 }
 
-fn failure(text: &str, color: bool) -> String {
+/// A text without the numbers that the standard library adds to errors of the system:
+/// the words before say the same.
+fn without_error_numbers(text: &str) -> Cow<'_, str> {
+    const ADDED: &str = " (os error ";
+    if !text.contains(ADDED) {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split(ADDED);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.bytes().all(|c| c.is_ascii_digit()) => out += rest,
+            _ => out += &format!("{ADDED}{part}"),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Columns of the terminal that standard error is; elsewhere lines are not broken, so
+/// that they can be searched.
+fn terminal_of_stderr() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stderr()).ok()?;
+    (size.ws_col >= 40).then_some(usize::from(size.ws_col))
+}
+
+/// A line broken at spaces, with the further lines indented; a word that is longer than
+/// a line stays whole.
+fn broken(line: &str, columns: Option<usize>) -> String {
+    const INDENT: &str = "       ";
+    let Some(columns) = columns.filter(|columns| line.chars().count() > *columns) else {
+        return line.to_owned();
+    };
+    let mut out = String::new();
+    let mut used = 0;
+    for word in line.split(' ') {
+        let length = word.chars().count();
+        if used > INDENT.len() && used + 1 + length > columns {
+            out += &format!("\n{INDENT}");
+            used = INDENT.len();
+        } else if !out.is_empty() {
+            out.push(' ');
+            used += 1;
+        }
+        out += word;
+        used += length;
+    }
+    out
+}
+
+fn failure(text: &str, color: bool, columns: Option<usize>) -> String {
     let painted = |word: &str, code: &str| match color {
         true => format!("\x1b[{code}m{word}\x1b[0m"),
         false => word.to_owned(),
     };
     let text = text.strip_prefix("error: ").unwrap_or(text);
-    let mut out = format!("{} ", painted("error:", "1;31"));
-    for line in text.lines() {
-        match line.strip_prefix("help: ") {
-            Some(help) => out += &format!("{} {help}\n", painted("help:", "1;36")),
-            None => out += &format!("{line}\n"),
-        }
+    let mut out = String::new();
+    for (at, line) in text.lines().enumerate() {
+        let (word, code, rest) = match line.strip_prefix("help: ") {
+            Some(help) => ("help:", "1;36", help),
+            None if at == 0 => ("error:", "1;31", line),
+            None => ("", "", line),
+        };
+        let whole = match word {
+            "" => rest.to_owned(),
+            word => format!("{word} {rest}"),
+        };
+        let whole = broken(&whole, columns);
+        let rest = whole.strip_prefix(word).unwrap_or(&whole);
+        let word = match word {
+            "" => String::new(),
+            word => painted(word, code),
+        };
+        out += &format!("{word}{rest}\n");
     }
     out
 }
@@ -159,13 +224,34 @@ pub fn rewrite_line(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::failure;
+    use super::{failure, without_error_numbers};
 
     #[test]
     fn errors_have_one_form() {
         let text = "no run matches 'x'\nhelp: fathom runs list";
-        assert_eq!(failure(text, false), format!("error: {text}\n"));
-        assert_eq!(failure("error: once", false), "error: once\n");
-        assert!(failure(text, true).contains("\x1b[1;36mhelp:\x1b[0m fathom"));
+        assert_eq!(failure(text, false, None), format!("error: {text}\n"));
+        assert_eq!(failure("error: once", false, None), "error: once\n");
+        assert!(failure(text, true, None).contains("\x1b[1;36mhelp:\x1b[0m fathom"));
+    }
+
+    #[test]
+    fn numbers_of_errors_are_left_out_and_nothing_else_is() {
+        let cases = [
+            ("x: Is a directory (os error 21)", "x: Is a directory"),
+            ("a (os error 2), b (os error 13): c", "a, b: c"),
+            ("a file (os error of mine)", "a file (os error of mine)"),
+            ("open (os error 5", "open (os error 5"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(without_error_numbers(text), expected);
+        }
+    }
+
+    #[test]
+    fn errors_are_broken_at_spaces_on_a_terminal() {
+        let text = "a file of which the name is long\nhelp: a/path/that/stays/whole/however/long";
+        let expected = "error: a file of which\n       the name is long\n\
+                        help: a/path/that/stays/whole/however/long\n";
+        assert_eq!(failure(text, false, Some(24)), expected);
     }
 }

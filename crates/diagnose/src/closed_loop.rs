@@ -11,7 +11,7 @@ use fathom_rules::diagnosis::closed_loop::{
     THROUGHOUT,
 };
 use fathom_rules::diagnosis::overload::LASTING;
-use fathom_rules::diagnosis::plateau::{ALWAYS_FULL, HELD};
+use fathom_rules::diagnosis::plateau::ALWAYS_FULL;
 use fathom_rules::diagnosis::waits_for_io::{HALF, MOSTLY_READS};
 
 use crate::load;
@@ -31,6 +31,8 @@ pub(crate) struct ClosedLoop {
     pub(crate) wait_ms: f64,
     /// The rate is so even that somebody holds it.
     pub(crate) held: bool,
+    /// The rate is even, as that of a hard disk at its end is as well.
+    even: bool,
 }
 
 /// The closed loop at a device, where the samples show one that lasts.
@@ -48,7 +50,7 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<ClosedLoop> {
     let by_queue = || {
         let samples = Samples::of(recording, name, reads_wait)?;
         let exact = samples.queue().stays(EXACTLY);
-        samples.shown().filter(|found| exact && found.held)
+        samples.shown().filter(|found| exact && found.even)
     };
     let by_idle_cpus = || {
         let samples = Samples::of(recording, name, |moment, disk| {
@@ -60,7 +62,7 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<ClosedLoop> {
         let exact = samples.queue().stays(EXACTLY);
         samples
             .shown()
-            .filter(|found| throughout && exact && found.held)
+            .filter(|found| throughout && exact && found.even)
     };
     by_tasks().or_else(by_queue).or_else(by_idle_cpus)
 }
@@ -102,7 +104,8 @@ impl<'a> Samples<'a> {
             queue,
             operations,
             wait_ms: 1000.0 * queue / operations,
-            held: rates.stays(HELD),
+            held: rates.is_held(),
+            even: rates.is_even(),
         })
     }
 }

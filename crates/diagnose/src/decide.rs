@@ -21,6 +21,7 @@ use fathom_rules::diagnosis::waits_for_io::{FEW_SAMPLES, HALF, LASTING, THRESHOL
 use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::answers_alike;
+use crate::asynchronous_reads;
 use crate::ceiling::{Ceiling, is_given};
 use crate::closed_loop::{self, ClosedLoop};
 use crate::cpu_queue;
@@ -262,6 +263,11 @@ impl<'a> Facts<'a> {
         used.is_some_and(|used| used.time_at_ceiling >= LASTING)
     }
 
+    fn reads_queue_at_its_ceiling(&self) -> bool {
+        let disk = self.disk.filter(|_| self.is_at_its_ceiling());
+        disk.is_some_and(|disk| asynchronous_reads::queue_at(self.recording, &disk.name))
+    }
+
     /// Whether work waits for I/O, where that is known.
     fn waits(&self) -> Option<bool> {
         self.waited.map(|(share, _)| share >= IO_WAIT)
@@ -277,6 +283,7 @@ impl<'a> Facts<'a> {
             || self.closed_loop.is_some()
             || self.slower_than_quiet.is_some()
             || held_back::fills_a_limit(self.recording)
+            || self.reads_queue_at_its_ceiling()
             || self.waited.is_some_and(|(share, _)| share >= IO_WAIT)
             || load::series(self.recording, |m| m.blocked).share_from(1.0) >= LASTING
     }
@@ -330,7 +337,14 @@ impl<'a> Facts<'a> {
         }
         // One task that keeps a queue is not counted among those that are stalled.
         let counted = self.closed_loop.is_none() || self.waits() == Some(true);
-        evidence.extend(self.waited_line().filter(|_| counted));
+        match self.reads_queue_at_its_ceiling() && self.waits() != Some(true) {
+            true => evidence.push(
+                "reads queue there all the time; no task is counted as waiting, as is usual with \
+                 asynchronous I/O"
+                    .to_owned(),
+            ),
+            false => evidence.extend(self.waited_line().filter(|_| counted)),
+        }
         shortage.map(|shortage| (shortage, evidence))
     }
 

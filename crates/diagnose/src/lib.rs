@@ -10,6 +10,7 @@
 pub mod alarm;
 mod anonymous;
 mod answers_alike;
+mod asynchronous_reads;
 mod ceiling;
 mod closed_loop;
 pub mod cluster;

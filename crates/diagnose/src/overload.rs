@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::diagnosis::DiskLoad;
 use fathom_rules::diagnosis::overload::{LASTING, LEAST_SAMPLES, THRESHOLD as LONG_MS};
-use fathom_rules::diagnosis::plateau::{HELD, LEAST_QUEUE, NEVER_EMPTY};
+use fathom_rules::diagnosis::plateau::{LEAST_QUEUE, NEVER_EMPTY};
 use fathom_rules::diagnosis::room::USED_QUEUE;
 use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
 use fathom_rules::diagnosis::waits_for_io::HALF;
@@ -59,7 +59,7 @@ pub(crate) fn find(recording: &Recording, name: &str, samples: &Samples<'_>) -> 
         queue,
         wait_ms: 1000.0 * queue / operations,
         stalled,
-        held: rates.stays(HELD),
+        held: rates.is_held(),
     })
 }
 

@@ -15,7 +15,7 @@
 //! time gives that rate as well, the rate is not its end.
 
 use fathom_rules::diagnosis::plateau::{
-    ALWAYS_FULL, AT_RATE, CONSTANT, FULL_QUEUE, HELD, LEAST_MOMENTS, LEAST_QUEUE, LEAST_SPREAD,
+    ALWAYS_FULL, AT_RATE, CONSTANT, FULL_QUEUE, LEAST_MOMENTS, LEAST_QUEUE, LEAST_SPREAD,
     LIKE_BLOCK, LIKE_RATE, NEVER_EMPTY, QUIET_QUANTILE, QUIET_QUEUE, QUIET_SHARE, SAME_BYTES,
     SAME_RATE, SOME_RATE, THRESHOLD as LEAST_INFLATION,
 };
@@ -103,7 +103,7 @@ pub(crate) fn find(samples: &Samples<'_>) -> Option<Plateau> {
         wait_ms: level.wait_ms,
         inflation,
         time_share: at_end.map(|(_, seconds)| seconds).sum::<f64>() / all,
-        held: rates.stays(HELD),
+        held: rates.is_held(),
     })
 }
 

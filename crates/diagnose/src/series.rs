@@ -1,6 +1,7 @@
 //! A quantity over time, each value with the length of its interval.
 
-use fathom_rules::diagnosis::plateau::HELD_MOSTLY;
+use fathom_rules::diagnosis::answers_alike::OUTER_SHARE;
+use fathom_rules::diagnosis::plateau::{BY_CHANCE, HELD, HELD_MOSTLY, SPINNING};
 use fathom_stats::quantile::weighted_quantile;
 
 /// Values and their lengths in seconds.
@@ -78,6 +79,35 @@ impl Series {
             self.share_from((1.0 - share) * median) - self.share_from((1.0 + share) * median);
         within >= HELD_MOSTLY
     }
+
+    /// Whether a rate stays alike, as that of a cap does and that of a hard disk at its end.
+    pub(crate) fn is_even(&self) -> bool {
+        self.of_pairs().stays(HELD)
+    }
+
+    /// Means of each sample with the next: a throttle that lets several operations pass at
+    /// a time gives one second more of them and the next one less.
+    fn of_pairs(&self) -> Series {
+        self.smoothed(2)
+    }
+
+    /// Whether a rate of operations is so even that somebody holds it. A hard disk at its
+    /// end is even as well, but each second has a few operations more or less.
+    pub(crate) fn is_held(&self) -> bool {
+        let pairs = self.of_pairs();
+        let Some(median) = pairs.quantile(0.5).filter(|_| pairs.stays(HELD)) else {
+            return false;
+        };
+        let operations_off: Vec<(f64, f64)> = pairs
+            .0
+            .iter()
+            .map(|(rate, seconds)| ((rate - median) * seconds, *seconds))
+            .collect();
+        let end = |share| weighted_quantile(&operations_off, share);
+        let ends = end(1.0 - OUTER_SHARE).zip(end(OUTER_SHARE));
+        let spread = ends.map(|(most, least)| most - least);
+        median > SPINNING || spread.is_some_and(|spread| spread <= BY_CHANCE)
+    }
 }
 
 impl FromIterator<(f64, f64)> for Series {
@@ -93,6 +123,24 @@ impl FromIterator<(f64, f64)> for Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cap_is_more_even_than_a_hard_disk() {
+        let of = |rates: &[f64]| rates.iter().map(|rate| (*rate, 1.0)).collect::<Series>();
+        let hard_disk = of(&[69.0, 65.0, 70.0, 67.0, 70.0, 68.0, 71.0, 71.0, 68.0, 66.0]);
+        assert!(hard_disk.stays(HELD) && !hard_disk.is_held());
+        let cap = of(&[69.0, 68.0, 69.0, 69.0, 70.0, 69.0, 69.0, 68.0, 69.0, 69.0]);
+        assert!(cap.is_held());
+        let in_batches = of(&[192.0, 204.0, 192.0, 204.0, 192.0, 204.0, 192.0, 204.0]);
+        assert!(!in_batches.stays(HELD) && in_batches.is_held());
+        // No hard disk gives so much.
+        let faster = of(&[782.0, 776.0, 780.0, 785.0, 771.0, 780.0, 779.0, 783.0]);
+        assert!(faster.is_held());
+        // In samples of ten seconds a hard disk shows as well.
+        let long = [68.0, 70.1, 69.0, 67.4, 69.6, 68.3];
+        let long: Series = long.iter().map(|rate| (*rate, 10.0)).collect();
+        assert!(long.stays(HELD) && !long.is_held());
+    }
 
     #[test]
     fn time_weighs() {

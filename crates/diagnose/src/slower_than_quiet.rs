@@ -8,7 +8,7 @@
 //! one another.
 
 use fathom_rules::diagnosis::closed_loop::STEADY;
-use fathom_rules::diagnosis::plateau::{HELD, LIKE_BLOCK, QUIET_QUEUE};
+use fathom_rules::diagnosis::plateau::{LIKE_BLOCK, QUIET_QUEUE};
 use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
 use fathom_rules::diagnosis::slower_than_quiet::{
     LEAST_QUIET, LEAST_SAMPLES, LONG_MS, SAME_KINDS, THRESHOLD as TIMES,
@@ -82,7 +82,7 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<SlowerThanQuiet>
         operations,
         wait_ms,
         quiet_ms,
-        held: rates.stays(HELD),
+        held: rates.is_held(),
     })
 }
 

@@ -59,6 +59,11 @@ impl IoFlags {
         arrival.map(|arrival| arrival.value.arrival())
     }
 
+    /// Takes out how long to measure, in nanoseconds, where it was given.
+    pub fn take_runtime_ns(&mut self) -> Option<u64> {
+        self.keys.runtime.take().map(|runtime| runtime.value.0)
+    }
+
     /// A plan with this one workload on `target`, one iteration.
     ///
     /// Without any bound the workload runs for 30 s.

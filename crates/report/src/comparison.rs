@@ -75,7 +75,13 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
                 (n > 0).then(|| format!("{n} {word}"))
             });
             let parts: Vec<String> = parts.collect();
-            format!("B against A in {} rows: {}", rows.len(), parts.join(", "))
+            let why = common_reason(rows).map(|why| format!(" ({why})"));
+            format!(
+                "B against A in {} rows: {}{}",
+                rows.len(),
+                parts.join(", "),
+                why.unwrap_or_default()
+            )
         }
     };
     match comparison.standing {
@@ -97,7 +103,9 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
             interval_text(&metric.ratio)
         ),
         None => format!(
-            "{name} n/a ({})",
+            "{name} {} and {} ({})",
+            side_value(&metric.a, Throughput::default()),
+            side_value(&metric.b, Throughput::default()),
             metric.ratio.reason.as_deref().unwrap_or("not measured")
         ),
     };
@@ -109,7 +117,9 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
             } else {
                 format!("B is {word}")
             };
-            format!("{verb}: {figures}")
+            let other = opposite(row, metric.outcome);
+            let other = other.map_or(String::new(), |other| format!("; {other}"));
+            format!("{verb}: {figures}{other}")
         }
         ComparisonOutcome::Equivalent => {
             let margin = margin_text(comparison);
@@ -121,6 +131,32 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
             format!("inconclusive: {figures}{more}")
         }
     }
+}
+
+/// Why no row has a change, where it is the same for all.
+fn common_reason(rows: &[ComparedRow]) -> Option<&str> {
+    let mut reasons = rows.iter().map(|row| {
+        let ratio = &row.metrics.first()?.ratio;
+        ratio.reason.as_deref().filter(|_| ratio.value.is_none())
+    });
+    let first = reasons.next()??;
+    reasons.all(|reason| reason == Some(first)).then_some(first)
+}
+
+/// The figures that went the other way than the one that decides: `but slower in read
+/// p50, read p99`.
+fn opposite(row: &ComparedRow, decided: ComparisonOutcome) -> Option<String> {
+    let (other, word) = match decided {
+        ComparisonOutcome::Faster => (ComparisonOutcome::Slower, "worse"),
+        ComparisonOutcome::Slower => (ComparisonOutcome::Faster, "better"),
+        _ => return None,
+    };
+    let others = row.metrics.iter().skip(1);
+    let names: Vec<String> = others
+        .filter(|metric| metric.outcome == other)
+        .map(metric_name)
+        .collect();
+    (!names.is_empty()).then(|| format!("but {word} in {}", names.join(", ")))
 }
 
 /// What would decide an open figure.

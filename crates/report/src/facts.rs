@@ -4,13 +4,20 @@
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, TargetFingerprint};
 use fathom_model::judged::ResultRow;
 use fathom_model::op::ErrorClass;
+use fathom_model::schedule::{Purpose, TrialRole};
 use fathom_model::view::{StandardReport, View};
 use fathom_model::{JudgedRun, JudgedTrial, OpKind, RunState, unit};
 
 /// The targets of the run, each once, in order of appearance.
 pub(crate) fn targets(run: &JudgedRun) -> Vec<String> {
     let mut names = Vec::new();
+    // A control has no target of the user's.
+    let controls = run.trials.iter().filter(|t| t.role == TrialRole::Control);
+    let are_all = controls.count() == run.trials.len();
     for trial in &run.trials {
+        if trial.role == TrialRole::Control && !are_all {
+            continue;
+        }
         let name = trial.target.to_string();
         if !names.contains(&name) {
             names.push(name);
@@ -103,9 +110,25 @@ fn range(values: impl Iterator<Item = u64>, word: impl Fn(u64) -> String) -> Opt
     })
 }
 
-/// What a `burst` or `sustained` label means for this run, in one sentence.
+/// What the user calls the run.
+pub(crate) fn user_label(run: &JudgedRun) -> Option<&str> {
+    run.run
+        .label
+        .as_deref()
+        .filter(|label| !matches!(*label, "burst" | "sustained"))
+}
+
+/// The user's label and how long it was measured, in one line.
 pub(crate) fn label_line(run: &JudgedRun) -> Option<String> {
-    let label = run.run.label.as_deref()?;
+    let label = user_label(run).map(str::to_owned);
+    let parts: Vec<String> = label.into_iter().chain(measurement_line(run)).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Whether writes had time to settle, in one sentence: of runs of `quick`, and of
+/// curves that write.
+pub(crate) fn measurement_line(run: &JudgedRun) -> Option<String> {
+    let kind = measurement_kind(run)?;
     let mut details = Vec::new();
     let form = run.view.as_ref().and_then(|view| view.form.as_ref());
     let cell = form.map_or("trial", |form| form.trial_word);
@@ -125,7 +148,7 @@ pub(crate) fn label_line(run: &JudgedRun) -> Option<String> {
         let what = if whole_device { "data set" } else { "file" };
         details.push(format!("{size} {what}"));
     }
-    let warning = if label == "burst" {
+    let warning = if kind == "burst" {
         "; sustained speed can be lower"
     } else {
         ""
@@ -135,7 +158,23 @@ pub(crate) fn label_line(run: &JudgedRun) -> Option<String> {
     } else {
         format!(": {}", details.join(", "))
     };
-    Some(format!("{label} measurement{details}{warning}"))
+    Some(format!("{kind} measurement{details}{warning}"))
+}
+
+/// `burst` or `sustained`, which a label of the user's own does not change.
+fn measurement_kind(run: &JudgedRun) -> Option<&'static str> {
+    let of_bytes = |trial: &JudgedTrial| trial.workload.bounds.bytes.is_some();
+    let is_quick = run.view.as_ref().is_some_and(|view| view.form.is_some());
+    let is_curve = matches!(run.run.purpose, Purpose::Curve { .. });
+    let writes = || run.trials.iter().any(|t| t.workload.mix.modifies());
+    match run.run.label.as_deref() {
+        Some("burst") => Some("burst"),
+        Some("sustained") => Some("sustained"),
+        // Sustained writes go on for so many bytes.
+        _ if is_quick && run.trials.iter().any(of_bytes) => Some("sustained"),
+        _ if is_quick || (is_curve && writes()) => Some("burst"),
+        _ => None,
+    }
 }
 
 fn data_set_bytes(trial: &JudgedTrial) -> u64 {
@@ -278,4 +317,23 @@ pub(crate) fn trial_name(run: &JudgedRun, trial: &JudgedTrial) -> String {
     let form = run.view.as_ref().and_then(|view| view.form.as_ref());
     let name = form.and_then(|form| form.trial_names.get(&trial.index));
     name.unwrap_or(&trial.label).clone()
+}
+
+/// Files of each worker for a longer trial, where those that there are ended it.
+pub(crate) fn more_files(trial: &JudgedTrial, longer_ns: u64) -> Option<u64> {
+    /// Files are not raised by more than this in one step: how long they take is told by
+    /// the next run better than by milliseconds.
+    const MOST_TIMES: f64 = 100.0;
+    let work = trial.workload.files_work()?;
+    let duration_ns = trial.summary.duration_ns.max(1);
+    let bound_ns = trial.workload.bounds.time_ns.unwrap_or(u64::MAX);
+    // A trial that reached its bound is over by less than a tenth of it.
+    if duration_ns >= bound_ns / 10 * 9 {
+        return None;
+    }
+    let times = (1.0 + longer_ns as f64 / duration_ns as f64).min(MOST_TIMES);
+    let wanted = work.tree.files as f64 * times;
+    // One digit, as somebody would type it.
+    let digit = 10_f64.powf(wanted.log10().floor());
+    Some(((wanted / digit).ceil() * digit) as u64)
 }

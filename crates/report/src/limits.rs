@@ -2,6 +2,7 @@
 //! itself can do.
 
 use fathom_model::judged::ResultRow;
+use fathom_model::schedule::{Purpose, TrialRole};
 use fathom_model::{JudgedRun, JudgedTrial, Limiter};
 
 use crate::facts::{first_trial, trial_name};
@@ -32,13 +33,16 @@ pub(crate) fn ceiling_line(run: &JudgedRun) -> Option<String> {
 /// same.
 pub(crate) fn limiter_lines(run: &JudgedRun) -> Vec<String> {
     let mut found: Vec<(Limiter, Vec<&ResultRow>)> = Vec::new();
-    for row in &run.rows {
+    // What limits the control says nothing about the sides.
+    let is_side = |row: &&ResultRow| row.role != TrialRole::Control;
+    for row in run.rows.iter().filter(is_side) {
         match found.iter_mut().find(|(l, _)| *l == row.verdict.limiter) {
             Some((_, rows)) => rows.push(row),
             None => found.push((row.verdict.limiter, vec![row])),
         }
     }
-    if found.len() < 2 {
+    let has_control = !run.rows.iter().all(|row| is_side(&row));
+    if found.is_empty() || (found.len() < 2 && !has_control) {
         return Vec::new();
     }
     let line = |(limiter, rows): (Limiter, Vec<&ResultRow>)| {
@@ -50,10 +54,21 @@ pub(crate) fn limiter_lines(run: &JudgedRun) -> Vec<String> {
         };
         let command = rows.first().filter(|_| limiter == Limiter::Unknown);
         let command = command.and_then(|row| named_command(&row.verdict.limiter_evidence));
-        let hint = command.map_or(String::new(), |command| format!("; try `{command}`"));
+        let hint = match command {
+            // That is what was run.
+            Some(command) if is_depth_curve(run) && command.starts_with("fathom curve depth") => {
+                "; points of ten seconds may tell: --for 10s".to_owned()
+            }
+            Some(command) => format!("; try `{command}`"),
+            None => String::new(),
+        };
         format!("{}: {listed}{hint}", crate::names::limiter(limiter))
     };
     found.into_iter().map(line).collect()
+}
+
+fn is_depth_curve(run: &JudgedRun) -> bool {
+    matches!(&run.run.purpose, Purpose::Curve { sweep, .. } if sweep == "depth")
 }
 
 fn row_name(run: &JudgedRun, row: &ResultRow) -> String {

@@ -97,8 +97,11 @@ fn push_facts(out: &mut String, run: &JudgedRun) {
         moment::readable(run.run.started_unix_ns),
         run.run.id.replace('`', "")
     );
-    if let Some(label) = facts::label_line(run) {
-        let _ = writeln!(out, "- {}", escape(&label));
+    if let Some(label) = facts::user_label(run) {
+        let _ = writeln!(out, "- Label: {}", escape(label));
+    }
+    if let Some(line) = facts::measurement_line(run) {
+        let _ = writeln!(out, "- {}", escape(&line));
     }
     out.push('\n');
 }

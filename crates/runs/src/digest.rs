@@ -3,14 +3,17 @@
 
 use std::path::Path;
 
+use fathom_analysis::network::{NetworkReport, judge_network};
 use fathom_model::judged::ResultRow;
+use fathom_model::network::MatrixCell;
+use fathom_model::schedule::TrialRole;
 use fathom_model::summary::OpSummary;
-use fathom_model::{JudgedRun, OpKind, Unit, Validity, unit};
+use fathom_model::{JudgedRun, OpKind, RunRecord, Unit, Validity, unit};
 use fathom_store::{RunListing, Store, StoredDigest};
 use serde::{Deserialize, Serialize};
 
 /// To be raised when another figure is chosen or runs are judged in another way.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Operations that move more on average are listed by throughput.
 const LARGE_BYTES: u64 = 128 << 10;
@@ -18,8 +21,8 @@ const LARGE_BYTES: u64 = 128 << 10;
 /// One figure of a run, and how far to trust it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Digest {
-    /// The verdict on the run.
-    pub validity: Validity,
+    /// The verdict on the run; networks have none.
+    pub validity: Option<Validity>,
     /// What was found, where a figure stands for it.
     pub figure: Option<Figure>,
     /// How a comparison ended.
@@ -52,9 +55,22 @@ impl Digest {
             Some(outcome.as_str()?.replace('_', " "))
         });
         Digest {
-            validity: run.verdict.validity,
+            validity: Some(run.verdict.validity),
             figure: figure(run),
             outcome,
+        }
+    }
+
+    /// Of a run as it is stored.
+    #[must_use]
+    pub fn of_record(record: &RunRecord) -> Digest {
+        match judge_network(record) {
+            Some(report) => Digest {
+                validity: None,
+                figure: of_network(&report),
+                outcome: None,
+            },
+            None => Digest::of(&fathom_studies::judge(record)),
         }
     }
 
@@ -88,7 +104,7 @@ fn figure(run: &JudgedRun) -> Option<Figure> {
     let results: Vec<(&ResultRow, &OpSummary)> = run
         .rows
         .iter()
-        .filter(|row| row.role == run.rows[0].role)
+        .filter(|row| row.role != TrialRole::Control)
         .filter_map(|row| Some((row, main(row)?)))
         .collect();
     let by_rate = |one: &&(&ResultRow, &OpSummary), other: &&(&ResultRow, &OpSummary)| {
@@ -121,6 +137,35 @@ fn figure(run: &JudgedRun) -> Option<Figure> {
     })
 }
 
+/// The kind of the figure of a network.
+const NETWORK: &str = "network";
+
+/// The fastest load of a pair, or the fastest pair of a matrix.
+fn of_network(report: &NetworkReport) -> Option<Figure> {
+    let (row, bits) = match report {
+        NetworkReport::Pair(pair) => {
+            let loads = pair.loads.iter();
+            let rates = loads.filter_map(|load| Some((load.name.clone(), load.bits_per_second()?)));
+            rates.max_by(|a, b| a.1.total_cmp(&b.1))?
+        }
+        NetworkReport::Matrix(matrix) => {
+            let cells = matrix.rounds.iter().flat_map(|round| &round.cells);
+            let fastest = cells
+                .filter_map(MatrixCell::best_bits)
+                .max_by(f64::total_cmp);
+            ("fastest pair".to_owned(), fastest?)
+        }
+    };
+    Some(Figure {
+        row,
+        kind: NETWORK.to_owned(),
+        unit: Unit::BytesPerSecond,
+        value: bits / 8.0,
+        low: None,
+        high: None,
+    })
+}
+
 /// The kind of operation that a row did most of; of equal ones the first, as others are
 /// parts of it.
 fn main(row: &ResultRow) -> Option<&OpSummary> {
@@ -132,6 +177,7 @@ impl Figure {
     #[must_use]
     pub fn text(&self) -> String {
         let value = match self.unit {
+            Unit::BytesPerSecond if self.kind == NETWORK => unit::bits(self.value * 8.0),
             Unit::BytesPerSecond => unit::throughput(self.value),
             _ if matches!(self.kind.as_str(), "read" | "write" | "trim") => {
                 format!("{} IOPS", unit::count(self.value))

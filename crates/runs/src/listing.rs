@@ -1,6 +1,7 @@
 //! The runs of a store as a list.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use anyhow::Context;
 use fathom_model::{RunState, Validity, unit};
@@ -57,7 +58,49 @@ const DISPENSABLE: [Column; 2] = [Column::Label, Column::Target];
 
 /// Widths to which names of workloads and of targets are shortened, before a column
 /// is left out.
-const NAME_WIDTHS: [[usize; 2]; 5] = [[40, 40], [26, 26], [22, 18], [17, 12], [14, 10]];
+const NAME_WIDTHS: [[usize; 2]; 6] = [[40, 40], [26, 26], [22, 18], [17, 12], [14, 10], [10, 8]];
+
+/// From when on runs are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// So many nanoseconds ago.
+    Ago(u64),
+    /// At this moment, nanoseconds since 1970-01-01 UTC.
+    At(u64),
+}
+
+impl Since {
+    /// The moment, nanoseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn unix_ns(self, now_unix_ns: u64) -> u64 {
+        match self {
+            Since::Ago(ns) => now_unix_ns.saturating_sub(ns),
+            Since::At(unix_ns) => unix_ns,
+        }
+    }
+}
+
+/// A text that is neither a length of time nor a date.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{}' is neither a time such as 7d nor a date such as 2026-11-01", .0.escape_default())]
+pub struct SinceError(String);
+
+impl FromStr for Since {
+    type Err = SinceError;
+
+    fn from_str(text: &str) -> Result<Since, SinceError> {
+        if let Ok(ns) = unit::parse_duration(text) {
+            return Ok(Since::Ago(ns));
+        }
+        let date = text.parse::<jiff::civil::Date>().ok();
+        // Dates of lists and reports are in UTC.
+        let midnight = date.and_then(|date| date.to_zoned(jiff::tz::TimeZone::UTC).ok());
+        let unix_ns = midnight.and_then(|at| u64::try_from(at.timestamp().as_nanosecond()).ok());
+        unix_ns
+            .map(Since::At)
+            .ok_or_else(|| SinceError(text.to_owned()))
+    }
+}
 
 /// A table for people.
 #[must_use]
@@ -75,23 +118,38 @@ pub fn table(listed: &[Listed], layout: &Layout) -> String {
         return rendered(listed, &full, &columns, [usize::MAX; 2], layout);
     };
     columns.retain(|column| *column != Column::Size);
-    let mut left_out = DISPENSABLE.iter();
+    let mut left_out = Vec::new();
+    let mut dispensable = DISPENSABLE.iter();
     loop {
+        let fits = |line: &str| fathom_report::table::display_width(line) <= width;
+        let mut text = String::new();
         for names in NAME_WIDTHS {
-            let text = rendered(listed, &short, &columns, names, layout);
-            let fits = |line: &str| fathom_report::table::display_width(line) <= width;
+            text = rendered(listed, &short, &columns, names, layout);
             if text.lines().all(fits) {
-                return colored(&text, layout);
+                return colored(&text, layout) + &left_out_line(&left_out, width);
             }
         }
-        match left_out.next() {
-            Some(column) => columns.retain(|kept| kept != column),
-            None => {
-                let text = rendered(listed, &short, &columns, NAME_WIDTHS[4], layout);
-                return colored(&text, layout);
-            }
+        let Some(column) = dispensable.next() else {
+            return colored(&text, layout) + &left_out_line(&left_out, width);
+        };
+        if columns.contains(column) {
+            columns.retain(|kept| kept != column);
+            left_out.push(column.head().0);
         }
     }
+}
+
+/// What there is no room for.
+fn left_out_line(columns: &[&str], width: usize) -> String {
+    if columns.is_empty() {
+        return String::new();
+    }
+    let text = format!(
+        "{} left out for lack of room; a wider terminal or --json shows it",
+        columns.join(" and ")
+    );
+    let lines = fathom_report::table::wrap(&text, width);
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn rendered(
@@ -169,7 +227,7 @@ fn result(one: &Listed) -> String {
 /// The verdict, or why there is none.
 fn verdict(one: &Listed) -> &'static str {
     match (one.run.state, &one.digest) {
-        (RunState::Complete, Some(digest)) => validity_name(digest.validity),
+        (RunState::Complete, Some(digest)) => digest.validity.map_or("", validity_name),
         (state, _) => state_name(state),
     }
 }
@@ -186,7 +244,9 @@ fn validity_name(validity: Validity) -> &'static str {
 /// What the user calls it, with its tags.
 fn label(run: &RunListing) -> String {
     let tags = run.tags.iter().map(|tag| format!("#{tag}"));
-    let words = run.label.iter().cloned().chain(tags);
+    // What quick calls itself unless it is asked for more says nothing in a list.
+    let label = run.label.iter().filter(|label| *label != "burst");
+    let words = label.cloned().chain(tags);
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -274,7 +334,7 @@ fn as_json(one: &Listed) -> serde_json::Value {
         "targets": listing.targets,
         "host": listing.host,
         "stored_bytes": listing.stored_bytes,
-        "validity": digest.map(|digest| digest.validity),
+        "validity": digest.and_then(|digest| digest.validity),
         "figure": digest.and_then(|digest| digest.figure.as_ref()),
         "outcome": digest.and_then(|digest| digest.outcome.as_ref()),
     })
@@ -286,5 +346,34 @@ fn state_name(state: RunState) -> &'static str {
         RunState::Complete => "complete",
         RunState::Interrupted => "interrupted",
         RunState::Failed => "failed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_begin_a_time_ago_or_on_a_day() {
+        let day_ns = 86_400 * 1_000_000_000_u64;
+        assert_eq!(
+            "7d".parse::<Since>().unwrap().unix_ns(10 * day_ns),
+            3 * day_ns
+        );
+        assert_eq!(
+            "1970-01-03".parse::<Since>().unwrap().unix_ns(0),
+            2 * day_ns
+        );
+        for wrong in ["", "yesterday", "2026-13-01", "7 parsecs"] {
+            let error = wrong.parse::<Since>().unwrap_err().to_string();
+            assert!(error.contains("2026-11-01"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_named() {
+        assert_eq!(left_out_line(&[], 80), "");
+        let line = left_out_line(&["label", "target"], 80);
+        assert!(line.starts_with("label and target left out"), "{line}");
     }
 }

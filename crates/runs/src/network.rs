@@ -106,9 +106,14 @@ pub enum NetworkDisplay {
     Html,
 }
 
+/// Whether a run is a measurement of a network.
+pub fn is_network(record: &RunRecord) -> bool {
+    matches!(record.meta.schedule.purpose, Purpose::Network {})
+}
+
 /// A stored network measurement once more; `None` for any other run.
 pub fn page(record: &RunRecord, shown: NetworkDisplay) -> Option<anyhow::Result<String>> {
-    if !matches!(record.meta.schedule.purpose, Purpose::Network {}) {
+    if !is_network(record) {
         return None;
     }
     let Some(report) = judge_network(record) else {

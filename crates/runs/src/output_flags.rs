@@ -22,7 +22,8 @@ pub struct Format {
     /// The document that is printed in place of text.
     #[command(flatten)]
     pub document: DocumentFlag,
-    /// Write the result here instead of to standard output.
+    /// Write the result here instead of to standard output. A name that ends in
+    /// .html, .json, .csv or .md chooses the format.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Show throughput in decimal units (MB/s = 10^6 bytes/s).
@@ -86,7 +87,7 @@ impl Args for DocumentFlag {
             .long("format")
             .value_name("FORMAT")
             .value_parser(PossibleValuesParser::new([TEXT].into_iter().chain(names)))
-            .help("text (the default), json, csv, markdown or html")
+            .help("text, json, csv, markdown or html; default: as the file is called, else text")
             .group("format");
         command.arg(named).args(RUN_FORMATS.iter().map(flag))
     }
@@ -96,14 +97,25 @@ impl Args for DocumentFlag {
     }
 }
 
+fn by_name(name: &str) -> Option<&'static RunFormat> {
+    RUN_FORMATS.iter().chain([&HTML]).find(|f| f.name == name)
+}
+
+/// What the name of the file of [`Format::output`] asks for.
+fn format_of_file(matches: &ArgMatches) -> Option<&'static str> {
+    let output = matches.try_get_one::<PathBuf>("output").ok()??;
+    crate::shown::format_of_name(output)
+}
+
 impl FromArgMatches for DocumentFlag {
     fn from_arg_matches(matches: &ArgMatches) -> Result<DocumentFlag, clap::Error> {
         let named = matches.get_one::<String>(NAMED);
         let given = match named {
-            Some(name) => RUN_FORMATS.iter().chain([&HTML]).find(|f| f.name == name),
+            Some(name) => by_name(name),
             None => RUN_FORMATS
                 .iter()
-                .find(|format| matches.get_flag(format.name)),
+                .find(|format| matches.get_flag(format.name))
+                .or_else(|| by_name(format_of_file(matches)?)),
         };
         Ok(DocumentFlag(given))
     }

@@ -23,9 +23,17 @@ pub fn print(judged: &JudgedRun, format: &Format, html: Option<&PathBuf>) -> any
         Some(document) => (document.render)(judged)?,
         None => fathom_report::text::render(judged, &text_options(format, html)),
     };
+    write_document(format, &text)
+}
+
+/// Writes a text in this format to its file, or to standard output.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_document(format: &Format, text: &str) -> anyhow::Result<()> {
     match &format.output {
-        Some(path) => Ok(write_file(path, mark_of(format), &text)?),
-        None => write_stdout(&text),
+        Some(path) => Ok(write_file(path, mark_of(format), text)?),
+        None => write_stdout(text),
     }
 }
 

@@ -153,7 +153,7 @@ impl Progress {
             }
             Event::Interval(intervals) => self.intervals(intervals),
             Event::Note(text) | Event::Waiting(text) => self.line(text),
-            Event::Pausing { .. } => self.live("waiting until the device is quiet"),
+            Event::Pausing { .. } => self.pausing(),
             Event::TrialsEnded(endings) => self.ended(endings),
             // Told at the end, however quiet the progress is.
             Event::FileCreating(_)
@@ -347,6 +347,19 @@ impl Progress {
         }
         let this = self.phase_expected_ns?.saturating_sub(self.measured_ns);
         Some(this + rest.iter().sum::<u64>())
+    }
+
+    /// Between two trials: how many are done, and the time left.
+    fn pausing(&mut self) {
+        let place = match self.open.last() {
+            Some((at, _)) if *at < self.trials.len() => {
+                format!("[{} of {} done]", at + 1, self.trials.len())
+            }
+            Some((at, _)) => format!("[{} done]", at + 1),
+            None => self.place(),
+        };
+        let done = self.done().unwrap_or_default();
+        self.live_parts(&[place, done, "waiting until the device is quiet".to_owned()]);
     }
 
     fn place(&self) -> String {

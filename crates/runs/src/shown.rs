@@ -1,7 +1,7 @@
 //! Flags of commands that print one document: its format, where to, and in colour or not.
 
 use std::io::stdout;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use fathom_outputs::Mark;
@@ -44,9 +44,9 @@ impl DocumentFormat for TextOrJson {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Shown<F: DocumentFormat> {
-    /// How it is printed.
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    format: F,
+    /// How it is printed. Default: as the name of the file ends, else text.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<F>,
     /// The same as --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -61,10 +61,18 @@ pub struct Shown<F: DocumentFormat> {
 impl<F: DocumentFormat> Shown<F> {
     /// The format that was chosen.
     pub fn format(&self) -> F {
-        match self.json {
-            true => F::JSON,
-            false => self.format,
+        match (self.json, self.format) {
+            (true, _) => F::JSON,
+            (false, Some(format)) => format,
+            (false, None) => self.of_file_name().and_then(Result::ok).unwrap_or_default(),
         }
+    }
+
+    /// The format that the name of the file asks for, or its name where the command has
+    /// no such format.
+    fn of_file_name(&self) -> Option<Result<F, &'static str>> {
+        let name = format_of_name(self.output.as_deref()?)?;
+        Some(F::from_str(name, true).map_err(|_| name))
     }
 
     /// Whether one document of JSON is asked for.
@@ -96,9 +104,13 @@ impl<F: DocumentFormat> Shown<F> {
     /// Looks before the work begins whether the file may be written.
     ///
     /// # Errors
-    /// The file is another's, or cannot be written.
+    /// The file is another's, cannot be written, or is named for a format that the
+    /// command does not have.
     pub fn admit(&self) -> anyhow::Result<()> {
         if let Some(path) = &self.output {
+            if let (None, false, Some(Err(name))) = (self.format, self.json, self.of_file_name()) {
+                return Err(UnknownFormat::new::<F>(path, name).into());
+            }
             fathom_console::admit(path, self.format().mark())?;
         }
         Ok(())
@@ -113,6 +125,44 @@ impl<F: DocumentFormat> Shown<F> {
             Some(path) => Ok(write_file(path, self.format().mark(), text)?),
             None => write_stdout(text),
         }
+    }
+}
+
+/// A file is named for a format that a command does not have.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{}: this command has no format {name}\nhelp: --format {formats}, or a file of another name",
+    path.display()
+)]
+pub struct UnknownFormat {
+    path: PathBuf,
+    name: &'static str,
+    formats: String,
+}
+
+impl UnknownFormat {
+    fn new<F: DocumentFormat>(path: &Path, name: &'static str) -> UnknownFormat {
+        let values = F::value_variants().iter();
+        let names =
+            values.filter_map(|value| Some(value.to_possible_value()?.get_name().to_owned()));
+        UnknownFormat {
+            path: path.to_owned(),
+            name,
+            formats: names.collect::<Vec<_>>().join("|"),
+        }
+    }
+}
+
+/// The format that the name of a file stands for; none of a name that is no format's, as
+/// `result.txt` or `result`.
+pub(crate) fn format_of_name(path: &Path) -> Option<&'static str> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    match ending.as_str() {
+        "html" | "htm" => Some("html"),
+        "json" => Some("json"),
+        "csv" => Some("csv"),
+        "md" | "markdown" => Some("markdown"),
+        _ => None,
     }
 }
 

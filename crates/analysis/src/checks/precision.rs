@@ -119,10 +119,13 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
     };
     // What is not printed above is not printed here.
     let evidence = match (few, is_too_wide(1.0, half)) {
-        (true, _) => format!(
-            "{kind}: too few independent seconds for an interval; the scatter is a rough \
-             estimate"
-        ),
+        (true, _) => {
+            let scatter = match grade(RULE, half).0 >= FindingStatus::Caveat {
+                true => "they scatter widely",
+                false => "they scatter little",
+            };
+            format!("{kind}: too few independent seconds for an interval; {scatter}")
+        }
         (false, true) => {
             format!("{kind}: the 95 % interval is too wide to be printed{hint}")
         }

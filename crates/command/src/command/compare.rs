@@ -83,7 +83,11 @@ pub(crate) struct Compare {
     store: StorePath,
 }
 
-document_formats!(ComparisonFormat: "One document (schema fathom.comparison/1)");
+document_formats!(
+    ComparisonFormat: "One document (schema fathom.comparison/1)",
+    /// A page with the comparison of A and B.
+    Html
+);
 
 impl Compare {
     /// Whether it prints documents.
@@ -93,12 +97,14 @@ impl Compare {
 }
 
 pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
+    compare.shown.admit()?;
     let a = stored::side(&compare.a, &compare.store)?;
     let options = CompareOptions {
         margin_percent: compare.margin,
         decides: compare.metric.map(MetricChoice::metric),
         declared: compare.declare.clone(),
     };
+    let is_page = compare.shown.format() == ComparisonFormat::Html;
     let mut comparisons = Vec::new();
     let mut pages = Vec::new();
     for other in &compare.others {
@@ -115,12 +121,9 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         let b: Vec<_> = b.into_iter().map(|one| one.run).collect();
         let a: Vec<_> = a.iter().map(|one| one.run.clone()).collect();
         let comparison = fathom_analysis::compare_runs(&a, &b, &options);
-        pages.push(match &compare.html {
-            Some(_) if !comparison.rows.is_empty() => {
-                Some(fathom_report::html::compared::render(&comparison, &a, &b)?)
-            }
-            _ => None,
-        });
+        if (is_page || compare.html.is_some()) && !comparison.rows.is_empty() {
+            pages.push(fathom_report::html::compared::render(&comparison, &a, &b)?);
+        }
         comparisons.push(comparison);
     }
     let is_empty = |comparison: &Comparison| comparison.rows.is_empty();
@@ -135,9 +138,12 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         );
         return Ok(Exit::Inconclusive);
     }
-    compare.shown.write(&text(compare, &comparisons)?)?;
-    if let (Some(path), Some(page)) = (&compare.html, pages.into_iter().flatten().next()) {
-        present::write_file(path, Mark::Page, &page)?;
+    match pages.first() {
+        Some(page) if is_page => compare.shown.write(page)?,
+        _ => compare.shown.write(&text(compare, &comparisons)?)?,
+    }
+    if let (Some(path), Some(page)) = (&compare.html, pages.first()) {
+        present::write_file(path, Mark::Page, page)?;
     }
     let exits = comparisons
         .iter()

@@ -31,6 +31,7 @@ pub(crate) fn run(of: Curve) -> anyhow::Result<Exit> {
     } = common;
     let color = output.format.color;
     curve::refuse_conflict(sweep, &flags).map_err(CommandError::usage)?;
+    let seconds = curve::point_seconds(&mut flags, seconds).map_err(CommandError::usage)?;
     let arrival = flags.take_arrival();
     curve::fill_in(sweep, &mut flags, look::room(&target), seconds);
     let plan = flags.to_plan(target.clone());

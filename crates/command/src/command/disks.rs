@@ -17,7 +17,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::Output;
 use crate::pipeline::{self, Request};
 use crate::whole_seconds::whole_seconds;
-use crate::{present, run_identity, surroundings};
+use crate::{exit, present, run_identity, surroundings};
 
 /// Test all data disks, one by one and together.
 ///
@@ -117,7 +117,7 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
     };
     let chosen = chosen::choose(&disks.disks, &machine, disks.size, disks.destructive)?;
     if chosen.disks.is_empty() {
-        present::write_stderr(&nothing_found(&chosen));
+        exit::fail(&nothing_found(&chosen));
         return Ok(Exit::Failure);
     }
     let wanted = DisksOptions {
@@ -203,11 +203,11 @@ fn refuse_overwriting(disks: &[Disk], wanted: &DisksOptions) -> Result<(), Comma
 }
 
 fn nothing_found(chosen: &Chosen) -> String {
-    let mut text = String::from("fathom: no data disk was found on this machine\n");
+    let mut text = String::from("no data disk was found on this machine\n");
     for (name, why) in &chosen.left_out {
         text.push_str(&format!("  {name}: {why}\n"));
     }
-    text.push_str("name disks or directories to test: fathom disks /mnt/disk1 /mnt/disk2\n");
+    text.push_str("help: name disks or folders: fathom disks /mnt/disk1 /mnt/disk2\n");
     text
 }
 

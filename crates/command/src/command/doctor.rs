@@ -24,6 +24,7 @@ pub(crate) struct Doctor {
 }
 
 pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
+    options.shown.admit()?;
     let looked = fathom_deadline::paths::metadata(&options.directory);
     // One that does not answer is what the examination has to report.
     let silent = matches!(&looked, Err(error) if error.kind() == std::io::ErrorKind::TimedOut);

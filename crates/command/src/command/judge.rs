@@ -63,6 +63,7 @@ struct Files {
 }
 
 pub(crate) fn run(judge: &Judge) -> anyhow::Result<Exit> {
+    judge.shown.admit()?;
     let mut files = Files::default();
     let mut problems = Vec::new();
     for path in &judge.files {

@@ -25,7 +25,7 @@ use crate::{run_identity, surroundings};
 #[command(after_help = "\
 Examples:
   fathom quick                       The disk under the current directory
-  fathom quick /mnt/nas --seconds 5  A mount, in less time
+  fathom quick /mnt/nas --for 5s     A mount, in less time
   fathom quick --size 8GiB           With a larger test file
   fathom quick /dev/sdb --read-only  A device with data: reads alone
   fathom quick --sustained           Writes past the drive's caches; takes long

@@ -8,9 +8,10 @@ use std::path::Path;
 use clap::Subcommand;
 use fathom_console::consent;
 use fathom_model::unit;
+use fathom_report::table::clean;
 use fathom_runs::network::{self, NetworkDisplay};
 pub(crate) use fathom_runs::stored::{load, load_whole};
-use fathom_store::Store;
+use fathom_store::{RunListing, Store};
 
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::{Format, StorePath};
@@ -66,17 +67,41 @@ pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
 
 fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
     let record = load(path, run)?;
-    let shown = match format.document.is("json") {
-        true => NetworkDisplay::Json,
-        false => NetworkDisplay::Text,
-    };
-    if let Some(page) = network::page(&record, shown) {
-        present::write_stdout(&page?)?;
+    if network::is_network(&record) {
+        let shown = match format.document.chosen().map(|document| document.name) {
+            None => NetworkDisplay::Text,
+            Some("json") => NetworkDisplay::Json,
+            Some("html") => NetworkDisplay::Html,
+            Some(other) => {
+                let problem = format!(
+                    "a measurement of a network has no format {other}\nhelp: --json or text"
+                );
+                return Err(CommandError::Usage(problem).into());
+            }
+        };
+        if let Some(page) = network::page(&record, shown) {
+            present::write_document(format, &page?)?;
+        }
         return Ok(Exit::Success);
     }
     let judged = fathom_studies::judge(&record);
     present::print(&judged, format, None)?;
     Ok(pipeline::exit_of(&judged, false))
+}
+
+/// A line for each run: what it is beside its id.
+fn described(ids: &[String], listed: &[RunListing]) -> String {
+    let line = |id: &String| {
+        let run = listed.iter().find(|run| run.id == *id);
+        let words = run.map(|run| {
+            let label = run.label.iter().map(|label| clean(label));
+            let target = run.targets.first().map(|target| clean(target));
+            let words = [clean(&run.name)].into_iter().chain(target).chain(label);
+            words.collect::<Vec<_>>().join("  ")
+        });
+        format!("  {id}  {}\n", words.unwrap_or_default())
+    };
+    ids.iter().map(line).collect()
 }
 
 fn remove(path: &Path, runs: &[String], yes: bool) -> anyhow::Result<Exit> {
@@ -90,20 +115,21 @@ fn remove(path: &Path, runs: &[String], yes: bool) -> anyhow::Result<Exit> {
             ids.push(id);
         }
     }
+    let listed = known.list(None)?;
     drop(known);
     if !yes && !consent::can_ask() {
         return Err(CommandError::usage(
-            "runs rm removes runs for good and asks first, which needs a terminal; with --yes it does \
-             not ask",
+            "runs rm removes runs for good and asks first, which needs a terminal\nhelp: --yes \
+             removes them without asking",
         )
         .into());
     }
     let mut store = Store::open(path)?;
     if !yes {
         let question = format!(
-            "Remove {} with the reports?\n  {}\n",
+            "Remove {} with the reports?\n{}",
             unit::counted(ids.len() as u64, "run"),
-            ids.join("\n  ")
+            described(&ids, &listed)
         );
         if !consent::is_given(&question) {
             present::write_stderr("nothing was removed\n");

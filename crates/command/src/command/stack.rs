@@ -37,6 +37,7 @@ pub(crate) struct Stack {
 }
 
 pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
+    command.shown.admit()?;
     if let Some(target @ (Target::Sim(_) | Target::Bucket(_) | Target::Null)) = target_of(command) {
         let problem =
             format!("{target} has no layers\nhelp: name a file, a folder or a block device");

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Command;
 
-use super::short::{bold, fitting, literal, width};
+use super::short::{bold, fitting, literal, width, wrapped};
 
 /// A heading and the commands below it.
 struct Group {
@@ -115,7 +115,9 @@ pub(super) fn page(all: &Command, full: bool) -> String {
         let _ = writeln!(text, "{}", fitting(example, width()));
     }
     if full {
-        text += MORE_EXAMPLES;
+        for line in MORE_EXAMPLES.lines() {
+            let _ = writeln!(text, "{}", fitting(line, width()));
+        }
     }
     if full {
         let topics: Vec<&str> = super::book::words().collect();
@@ -134,6 +136,8 @@ fn described(text: &mut String, all: &Command, title: &str, names: &[&str]) {
         let about = command.and_then(Command::get_about);
         let about = about.map(ToString::to_string).unwrap_or_default();
         let padding = " ".repeat(12_usize.saturating_sub(name.len()));
+        // Two spaces, the name, and one space more.
+        let about = wrapped(&about, 15, width());
         let _ = writeln!(text, "  {}{padding} {about}", literal(name));
     }
 }

@@ -181,7 +181,7 @@ fn section(text: &mut String, title: &str, rows: &[(String, String)], width: usi
 }
 
 /// Words in lines of at most `width` columns, all but the first one indented.
-fn wrapped(text: &str, indent: usize, width: usize) -> String {
+pub(super) fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let mut out = String::new();
     let mut column = indent;
     for word in text.split_whitespace() {
@@ -210,7 +210,7 @@ pub(super) fn fitting(example: &str, width: usize) -> &str {
     &example[..end]
 }
 
-/// The first examples.
+/// The first examples, each whole or not at all: a command that is cut cannot be typed.
 fn examples(command: &Command, width: usize) -> String {
     const LINES: usize = 8;
     let after = command.get_after_help().map(ToString::to_string);
@@ -220,12 +220,20 @@ fn examples(command: &Command, width: usize) -> String {
     };
     let mut lines = after[at..].lines();
     let mut text = format!("\n{}\n", bold(lines.next().unwrap_or_default()));
-    let kept = lines.take_while(|line| line.starts_with("  ")).take(LINES);
-    // A description on a line of its own that does not fit says nothing when it is cut.
-    let is_description = |line: &str| line.starts_with("        ");
-    let kept = kept.filter(|line| !is_description(line) || line.chars().count() <= width);
-    for line in kept {
-        let _ = writeln!(text, "{}", fitting(line, width));
+    let lines: Vec<&str> = lines.take_while(|line| line.starts_with("  ")).collect();
+    let goes_on = |line: &&str| line.starts_with("   ");
+    let mut used = 0;
+    for example in lines.chunk_by(|_, next| goes_on(next)) {
+        // A description on a line of its own that does not fit says nothing when it is cut.
+        let is_cut = |line: &str| line.starts_with("        ") && line.chars().count() > width;
+        let kept: Vec<&&str> = example.iter().filter(|line| !is_cut(line)).collect();
+        used += kept.len();
+        if used > LINES {
+            break;
+        }
+        for line in kept {
+            let _ = writeln!(text, "{}", fitting(line, width));
+        }
     }
     text
 }

@@ -278,7 +278,14 @@ fn what_a_curve_sets_itself_is_refused_as_a_flag() {
     for (args, told) in [
         (vec!["depth", "sim:ssd", "--iodepth", "4"], "--iodepth"),
         (vec!["load", "sim:ssd", "--rate-iops", "4"], "--rate-iops"),
-        (vec!["block", "sim:ssd", "--runtime", "4"], "--seconds"),
+        (
+            vec!["block", "sim:ssd", "--runtime", "4", "--for", "4s"],
+            "no --for",
+        ),
+        (
+            vec!["block", "sim:ssd", "--runtime", "500ms"],
+            "whole seconds",
+        ),
         (vec!["position", "sim:hdd", "--rw", "write"], "only reads"),
         (
             vec!["load", "sim:ssd", "--slo", "p99>2ms"],

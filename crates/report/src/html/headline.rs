@@ -3,7 +3,7 @@
 use fathom_model::{Estimate, JudgedRun, Limiter, Validity};
 
 use crate::comparison as words;
-use crate::{names, summary};
+use crate::{facts, names, summary};
 
 /// What the run says: the answer of its study, or else what its verdict means.
 pub(super) fn sentence(run: &JudgedRun) -> String {
@@ -47,8 +47,17 @@ pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
             .filter_map(|estimate| estimate.run_longer_ns)
             .collect::<Vec<_>>()
     });
-    let longer = longer.max()?;
-    let longer = fathom_model::figure::longer(longer);
+    let longer_ns = longer.max()?;
+    let more_files = run
+        .trials
+        .iter()
+        .filter_map(|trial| facts::more_files(trial, longer_ns));
+    if let Some(files) = more_files.max() {
+        return Some(format!(
+            "Repeat it with `--files {files}`: all files were visited before the time was over."
+        ));
+    }
+    let longer = fathom_model::figure::longer(longer_ns);
     Some(format!(
         "Measure {longer} longer per trial: then every rate and p99 has its interval."
     ))

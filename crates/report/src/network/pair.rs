@@ -14,6 +14,10 @@ use crate::table::{Align, wrap};
 pub fn pair_text(report: &PairReport, width: usize) -> String {
     let mut text = wrap(&pair_answer::pair_sentence(report), width).join("\n");
     text.push('\n');
+    if pair_answer::is_one_machine(report) {
+        let said = "Both ends are one machine: what goes between them crosses no network.";
+        text += &remark("!", said, width);
+    }
     if !report.limits.is_empty() {
         text += "\nWhat sets the rate\n";
         for (way, limit) in &report.limits {

@@ -180,6 +180,11 @@ fn percent(share: f64) -> String {
     }
 }
 
+/// Whether both ends run on the same kernel.
+pub(super) fn is_one_machine(report: &PairReport) -> bool {
+    report.ours.boot_id.is_some() && report.ours.boot_id == report.theirs.boot_id
+}
+
 fn pair_validity(report: &PairReport) -> AnswerBox {
     let errors = report.loads.iter().filter_map(|load| {
         let error = load.error.as_ref()?;
@@ -191,8 +196,7 @@ fn pair_validity(report: &PairReport) -> AnswerBox {
         let words = format!("{} of {shape} failed", errors.len());
         return AnswerBox::new(VALIDITY, Tone::Bad, words).with(errors);
     }
-    let is_one = report.ours.boot_id.is_some() && report.ours.boot_id == report.theirs.boot_id;
-    if is_one {
+    if is_one_machine(report) {
         return AnswerBox::new(VALIDITY, Tone::Warning, "both ends are one machine")
             .because("what goes between them crosses no network");
     }

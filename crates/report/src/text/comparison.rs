@@ -31,6 +31,9 @@ pub(super) fn write(page: &mut Page, comparison: &Comparison, throughput: Throug
         let table = table(comparison, throughput, page.width);
         page.table(&table);
         page.blank();
+    } else if !comparison.rows.is_empty() {
+        page.table(&sides(comparison, throughput, page.width));
+        page.blank();
     }
     notes(page, comparison);
     outcome(page, comparison);
@@ -56,6 +59,32 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
                 words::change_text(&metric.ratio),
                 words::interval_text(&metric.ratio),
                 words::outcome_word(metric.outcome, metric.metric).to_owned(),
+            ]);
+        }
+    }
+    table
+}
+
+/// The two sides where no change could be told: of several rows the figure that decides.
+fn sides(comparison: &Comparison, throughput: Throughput, width: usize) -> Table {
+    let mut table = Table::new([("", Align::Left), ("A", Align::Right), ("B", Align::Right)]);
+    let most = match comparison.rows.len() {
+        1 => usize::MAX,
+        _ => 1,
+    };
+    for row in &comparison.rows {
+        if most > 1 {
+            table.line(truncate(&row.label, width));
+        }
+        for metric in row.metrics.iter().take(most) {
+            let name = match most {
+                1 => format!("{}  {}", row.label, words::metric_name(metric)),
+                _ => format!("  {}", words::metric_name(metric)),
+            };
+            table.row([
+                name,
+                words::side_value(&metric.a, throughput),
+                words::side_value(&metric.b, throughput),
             ]);
         }
     }

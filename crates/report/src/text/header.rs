@@ -23,8 +23,11 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
         }
     }
     page.field("Host", &facts::host_line(run));
-    if let Some(label) = facts::label_line(run) {
-        page.field("Note", &label);
+    if let Some(label) = facts::user_label(run) {
+        page.field("Label", &clean(label));
+    }
+    if let Some(line) = facts::measurement_line(run) {
+        page.field("Note", &line);
     }
 }
 

@@ -22,6 +22,28 @@ pub fn paint(words: &str, tone: Tone, color: bool) -> String {
     format!("\x1b[{code}m{words}\x1b[0m")
 }
 
+/// A text that was cut, without the phrase in which it was: up to the last comma or the
+/// bracket that is still open, where that leaves most of it.
+fn phrases_of(cut: &str) -> &str {
+    let least = cut.len() / 2;
+    let open = cut
+        .rfind(['(', '['])
+        .filter(|at| !cut[*at..].contains([')', ']']));
+    let whole = match open {
+        Some(at) if at >= least => &cut[..at],
+        _ => cut,
+    };
+    let end = ["; ", ", ", ": "]
+        .iter()
+        .filter_map(|stop| whole.rfind(stop));
+    let kept = match (open, end.max()) {
+        (Some(at), _) if at >= least => whole,
+        (_, Some(at)) if at >= least => &whole[..at],
+        _ => whole,
+    };
+    kept.trim_end().trim_end_matches([',', ';', ':'])
+}
+
 /// Text under construction.
 pub(crate) struct Page {
     out: String,
@@ -109,11 +131,12 @@ impl Page {
             Some((words, _)) if full => words,
             _ => kept.as_str(),
         };
-        self.paragraph(
-            indent,
-            hang,
-            &format!("{} …", kept.trim_end_matches([',', ';', ':'])),
-        );
+        self.paragraph(indent, hang, &format!("{} …", phrases_of(kept)));
+    }
+
+    /// Whether a sign that a legend would explain was written.
+    pub(crate) fn shows(&self, sign: char) -> bool {
+        self.out.contains(sign)
     }
 
     /// Wrapped text from column `indent`, further lines from column `hang`.
@@ -137,5 +160,35 @@ impl Page {
             out.pop();
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::phrases_of;
+
+    #[test]
+    fn a_cut_leaves_whole_phrases() {
+        for (cut, kept) in [
+            (
+                "this process read 0 B from vda, for 1,267,546",
+                "this process read 0 B from vda",
+            ),
+            (
+                "the interval is 4 % of the mean [all; the figures of A",
+                "the interval is 4 % of the mean",
+            ),
+            (
+                "half (as it was) of the reads of this",
+                "half (as it was) of the reads of this",
+            ),
+            (
+                "a, and so much more without a single stop",
+                "a, and so much more without a single stop",
+            ),
+            ("words that end here,", "words that end here"),
+        ] {
+            assert_eq!(phrases_of(cut), kept);
+        }
     }
 }

@@ -6,6 +6,7 @@ use fathom_model::{JudgedRun, unit};
 
 use super::notes::{example, mark_legend};
 use super::page::Page;
+use super::rerun;
 use crate::names::mark;
 use crate::summary;
 use crate::table::{Align, Table, display_width, wrap};
@@ -15,13 +16,13 @@ use crate::{facts, levels, sets};
 pub(super) const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
 /// One line of results: an operation kind and one of its latencies.
-struct ResultEntry<'a> {
+pub(super) struct ResultEntry<'a> {
     name: String,
-    figures: Option<[Figure; 2]>,
-    latency: Vec<Figure>,
+    pub(super) figures: Option<[Figure; 2]>,
+    pub(super) latency: Vec<Figure>,
     /// The largest latency, which is exact.
     max_ns: Option<u64>,
-    op: &'a OpSummary,
+    pub(super) op: &'a OpSummary,
 }
 
 /// How the table is laid out.
@@ -155,7 +156,7 @@ fn title_details(row: &ResultRow) -> String {
     details
 }
 
-fn entries<'a>(
+pub(super) fn entries<'a>(
     run: &'a JudgedRun,
     row: &'a ResultRow,
     throughput: Throughput,
@@ -244,7 +245,7 @@ fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput
     if let Some(reason) = example(bare.copied()) {
         notes.push(format!("±?: no interval ({reason})."));
     }
-    let hint = rerun(run, rows, throughput).map(|advice| format!("; {advice}"));
+    let hint = rerun::advice(run, rows, throughput).map(|advice| format!("; {advice}"));
     if let Some(reason) = example(missing.into_iter()) {
         notes.push(format!("n/a ({reason}){}.", hint.unwrap_or_default()));
     }
@@ -253,41 +254,4 @@ fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput
         page.paragraph(0, 0, &notes.join(" "));
         page.blank();
     }
-}
-
-/// One runtime that gives every missing figure of the rows.
-fn rerun(run: &JudgedRun, rows: &[&ResultRow], throughput: Throughput) -> Option<String> {
-    let needed = rows.iter().filter_map(|row| {
-        let entries = entries(run, row, throughput);
-        // Connections are made once: no length of a run gives them percentiles.
-        let whole = entries
-            .iter()
-            .filter(|entry| !entry.op.kind.is_part_of_request());
-        let figures = whole.flat_map(|entry| {
-            let rates = entry.figures.iter().flatten();
-            rates.chain(&entry.latency)
-        });
-        let longer_ns = figures.filter_map(Figure::longer_ns).max()?;
-        let trials = row.trials.iter().filter_map(|at| run.trials.get(*at));
-        let planned = trials.map(|trial| {
-            let bound = trial.workload.bounds.time_ns;
-            bound.unwrap_or(trial.summary.duration_ns)
-        });
-        // Over several iterations the time adds up.
-        let iterations = row.trials.len().max(1) as u64;
-        Some(planned.max()?.saturating_add(longer_ns / iterations))
-    });
-    let needed = rounded_up(needed.max()?);
-    Some(format!("re-run with `--runtime {needed}s`"))
-}
-
-/// Seconds that somebody would type.
-fn rounded_up(nanoseconds: u64) -> u64 {
-    let seconds = nanoseconds.div_ceil(1_000_000_000);
-    let step = match seconds {
-        0..=120 => 10,
-        121..=600 => 30,
-        _ => 300,
-    };
-    seconds.div_ceil(step).saturating_mul(step)
 }

@@ -53,7 +53,10 @@ pub(crate) fn write(page: &mut Page, rows: &[ResultRow], view: &View, throughput
     }
     let mut notes = view.notes.clone();
     if view.has_signs {
-        notes.insert(0, HALF_INTERVAL.to_owned());
+        // A narrow page has no room for that column.
+        if page.shows('±') {
+            notes.insert(0, HALF_INTERVAL.to_owned());
+        }
         notes.extend(mark_legend(rows.iter().map(|row| row.verdict.validity)));
     }
     notes.extend(estimates::notes(view));

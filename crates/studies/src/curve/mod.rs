@@ -29,7 +29,9 @@ use fathom_model::view::View;
 
 pub use arrange::CurveOptions;
 pub use conductor::CurveConductor;
-pub use plan::{CurveError, DataRoom, Swept, TargetLook, fill_in, options, refuse_conflict};
+pub use plan::{
+    CurveError, DataRoom, Swept, TargetLook, fill_in, options, point_seconds, refuse_conflict,
+};
 
 use crate::study::Study;
 

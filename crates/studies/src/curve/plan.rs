@@ -43,11 +43,11 @@ pub struct TargetLook<'a> {
 /// Why a curve cannot be measured as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CurveError {
-    /// A flag for the length of one trial.
-    #[error("--runtime: a curve takes --seconds for each of its points")]
+    /// Two lengths, or one that is not of whole seconds.
+    #[error("--runtime is the time of a point here: give whole seconds from 1 on, and no --for")]
     Runtime,
     /// A flag that ends a trial.
-    #[error("--{0}: the points of a curve end after --seconds each; leave it out")]
+    #[error("--{0}: the points of a curve end after --for each; leave it out")]
     Bound(String),
     /// A flag for what is swept.
     #[error("--{flag}: this is what a {curve} curve sets itself; leave it out")]
@@ -135,9 +135,6 @@ pub fn refuse_conflict(sweep: Sweep, flags: &IoFlags) -> Result<(), CurveError> 
         ],
     };
     let flag = |key: &str| key.replace('_', "-");
-    if flags.given("runtime") {
-        return Err(CurveError::Runtime);
-    }
     if let Some(key) = bounds.iter().find(|key| flags.given(key)) {
         return Err(CurveError::Bound(flag(key)));
     }
@@ -147,6 +144,22 @@ pub fn refuse_conflict(sweep: Sweep, flags: &IoFlags) -> Result<(), CurveError> 
             flag: flag(key),
             curve: flag(sweep.name()),
         }),
+    }
+}
+
+/// Seconds of a point, whether they were called `--for` or `--runtime`; `None` where
+/// neither was given.
+///
+/// # Errors
+/// Both were given, or a time that is not of whole seconds.
+pub fn point_seconds(flags: &mut IoFlags, named: Option<u32>) -> Result<Option<u32>, CurveError> {
+    let Some(runtime_ns) = flags.take_runtime_ns() else {
+        return Ok(named);
+    };
+    let seconds = u32::try_from(runtime_ns / 1_000_000_000).unwrap_or(u32::MAX);
+    match u64::from(seconds) * 1_000_000_000 == runtime_ns && seconds > 0 && named.is_none() {
+        true => Ok(Some(seconds)),
+        false => Err(CurveError::Runtime),
     }
 }
 

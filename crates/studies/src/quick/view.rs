@@ -43,9 +43,10 @@ pub fn view(run: &JudgedRun) -> View {
 
 /// What would tell more than a short run, where nothing else is wrong.
 fn next_step(run: &JudgedRun) -> Option<String> {
-    let is_burst = run.run.label.as_deref() == Some("burst");
     let writes = |trial: &&JudgedTrial| trial.workload.mix.write_percent > 0;
-    let trial = run.trials.iter().find(writes).filter(|_| is_burst)?;
+    // Sustained writes go on for so many bytes.
+    let is_sustained = run.trials.iter().any(|t| t.workload.bounds.bytes.is_some());
+    let trial = run.trials.iter().find(writes).filter(|_| !is_sustained)?;
     let target = &trial.target;
     Some(format!(
         "`fathom quick {target} --sustained` shows whether writes stay this fast"

@@ -38,7 +38,7 @@ use crate::{present, run_identity};
 #[command(after_help = "\
 Examples:
   fathom crosscheck db.yaml          Every workload of a plan
-  fathom crosscheck db.yaml --seconds 5 --pairs 10
+  fathom crosscheck db.yaml --for 5s --pairs 10
                                      Short trials, many pairs
   fathom crosscheck /data --rw randread --iodepth 32 --size 1G
                                      One workload on a target

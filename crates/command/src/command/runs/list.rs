@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use fathom_model::{RunState, Validity, unit};
 use fathom_observe::unix_now_ns;
 use fathom_runs::digest::Digest;
-use fathom_runs::listing::{self, Layout, Listed};
+use fathom_runs::listing::{self, Layout, Listed, Since};
 use fathom_store::{RunListing, Store};
 
 use crate::exit::Exit;
@@ -37,9 +37,10 @@ pub(crate) struct List {
     /// Only runs with this tag or label.
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
-    /// Only runs that began at most this long ago, for example 7d.
-    #[arg(long, value_name = "TIME", value_parser = unit::parse_duration)]
-    since: Option<u64>,
+    /// Only runs that began at most this long ago, for example 7d, or on this day or
+    /// later, for example 2026-11-01 (UTC).
+    #[arg(long, value_name = "TIME|DATE")]
+    since: Option<Since>,
     /// Only runs with this verdict.
     #[arg(long, value_enum)]
     verdict: Option<VerdictFilter>,
@@ -74,6 +75,7 @@ impl VerdictFilter {
 }
 
 pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
+    list.shown.admit()?;
     let path = present::store_path(&list.store)?;
     // No store yet is not an error: nothing has been measured.
     let stored = match fathom_deadline::paths::find(&path)? {
@@ -99,7 +101,7 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
             continue;
         }
         let digest = digest_of(&path, &run);
-        let validity = digest.as_ref().map(|digest| digest.validity);
+        let validity = digest.as_ref().and_then(|digest| digest.validity);
         if list
             .verdict
             .is_none_or(|wanted| validity == Some(wanted.validity()))
@@ -137,7 +139,7 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
 impl List {
     fn asks_for(&self, run: &RunListing, now_unix_ns: u64) -> bool {
         let target = self.target.as_ref();
-        let since = self.since.map(|since| now_unix_ns.saturating_sub(since));
+        let since = self.since.map(|since| since.unix_ns(now_unix_ns));
         let tagged = |tag: &String| run.tags.contains(tag) || run.label.as_ref() == Some(tag);
         target.is_none_or(|text| run.targets.iter().any(|target| target.contains(text)))
             && self.tag.as_ref().is_none_or(tagged)
@@ -163,7 +165,7 @@ fn digest_of(store: &Path, run: &RunListing) -> Option<Digest> {
     }
     let opened = Store::open_read_only(store).ok()?;
     let record = opened.load_to_judge(&run.id).ok()?.record;
-    let digest = Digest::of(&fathom_studies::judge(&record));
+    let digest = Digest::of_record(&record);
     digest.keep(store, &run.id);
     Some(digest)
 }

@@ -1,0 +1,151 @@
+//! What the parser of arguments says of a mistake, with the help that it lacks and without
+//! the one that leads astray.
+
+use clap::CommandFactory;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use fathom_model::nearest::nearest;
+
+use crate::cli::Cli;
+
+/// Words in common that make one flag's name look like another's: fewer letters are
+/// chance.
+const COMMON_LETTERS: usize = 4;
+
+/// The mistake, with what was meant as far as that can be told.
+pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
+    suggest_command(&mut error);
+    drop_far_suggestion(&mut error);
+    if error.kind() == ErrorKind::UnknownArgument {
+        // Told that it may be a value, which next to nobody means.
+        error.remove(ContextKind::Suggested);
+        let typed = text_of(&error, ContextKind::InvalidArg);
+        let negative = typed.strip_prefix('-').unwrap_or_default();
+        if negative.starts_with(|c: char| c.is_ascii_digit()) {
+            suggest(&mut error, "no value here may be negative");
+        }
+    }
+    let is_repeated = error.kind() == ErrorKind::ArgumentConflict
+        && text_of(&error, ContextKind::InvalidArg) == text_of(&error, ContextKind::PriorArg);
+    if is_repeated {
+        suggest(
+            &mut error,
+            "another name of the same flag counts as well, as --for does for --runtime",
+        );
+    }
+    error
+}
+
+fn suggest(error: &mut clap::Error, tip: &str) {
+    let tips = vec![StyledStr::from(tip.to_owned())];
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+}
+
+fn text_of(error: &clap::Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+/// The commands of groups that are called like the unknown one: `fathom runs list` for
+/// `fathom list`; else the one with nearly its name.
+fn suggest_command(error: &mut clap::Error) {
+    let word = text_of(error, ContextKind::InvalidSubcommand);
+    if word.is_empty() {
+        return;
+    }
+    let all = Cli::command();
+    let groups = all.get_subcommands();
+    let mut meant: Vec<String> = groups
+        .filter(|group| word != "help" && group.find_subcommand(&word).is_some())
+        .map(|group| format!("{} {word}", group.get_name()))
+        .collect();
+    if meant.is_empty() && error.get(ContextKind::SuggestedSubcommand).is_none() {
+        let names = all.get_subcommands().map(clap::Command::get_name);
+        meant.extend(nearest(&word, names).map(str::to_owned));
+    }
+    if !meant.is_empty() {
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(meant),
+        );
+    }
+}
+
+/// A flag of another name helps nobody: the parser finds `--metric` near `--strict`.
+fn drop_far_suggestion(error: &mut clap::Error) {
+    let typed = text_of(error, ContextKind::InvalidArg);
+    let offered = text_of(error, ContextKind::SuggestedArg);
+    let (typed, offered) = (name_of(&typed), name_of(&offered));
+    if offered.is_empty() || nearest(typed, [offered]).is_some() {
+        return;
+    }
+    let common = typed.bytes().zip(offered.bytes());
+    let common = common.take_while(|(a, b)| a == b).count();
+    if common < COMMON_LETTERS.min(typed.len()) {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+    }
+}
+
+/// `metric` of `--metric <METRIC>`.
+fn name_of(flag: &str) -> &str {
+    let name = flag.trim_start_matches('-');
+    name.split([' ', '=']).next().unwrap_or(name)
+}
+
+/// A mistake as the parser of arguments tells it, in the form of all errors.
+pub(crate) fn in_one_form(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let line = line.trim_end();
+        match line.trim_start().strip_prefix("tip: ") {
+            Some(tip) => out += &format!("help: {tip}\n"),
+            None if line.starts_with("For more information, try ") => {
+                let help = line.trim_start_matches("For more information, try ");
+                out += &format!("help: try {}\n", help.trim_end_matches('.'));
+            }
+            None if line.is_empty() => {}
+            None => out += &format!("{line}\n"),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(arguments: &[&str]) -> String {
+        let error = Cli::command().try_get_matches_from(arguments).unwrap_err();
+        in_one_form(&explained(error).to_string())
+    }
+
+    #[test]
+    fn near_names_are_offered_and_far_ones_are_not() {
+        assert!(told(&["fathom", "oi"]).contains("'io'"));
+        let far = told(&["fathom", "compare", "--strict", "a", "b"]);
+        assert!(!far.contains("--metric"), "{far}");
+        let near = told(&["fathom", "io", "/data", "--iodpeth", "3"]);
+        assert!(near.contains("--iodepth"), "{near}");
+        let short = told(&["fathom", "record", "--out", "x"]);
+        assert!(short.contains("--output"), "{short}");
+    }
+
+    #[test]
+    fn what_is_no_value_is_not_offered_as_one() {
+        let flag = told(&["fathom", "compare", "--unknown", "a", "b"]);
+        assert!(!flag.contains("-- --unknown"), "{flag}");
+        let negative = told(&["fathom", "io", "/data", "--runtime", "-5s"]);
+        assert!(
+            negative.contains("help: no value here may be negative"),
+            "{negative}"
+        );
+        let twice = told(&["fathom", "io", "/data", "--runtime", "2s", "--for", "3s"]);
+        assert!(
+            twice.contains("help: another name of the same flag"),
+            "{twice}"
+        );
+    }
+}
