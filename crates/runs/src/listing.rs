@@ -309,6 +309,13 @@ pub fn json(listed: &[Listed]) -> anyhow::Result<String> {
 /// The first targets by name, and how many more there are.
 fn targets(all: &[String]) -> String {
     const NAMED: usize = 4;
+    // The sink that a control writes to is not what anybody asked about.
+    let asked: Vec<String> = all
+        .iter()
+        .filter(|name| *name != "null:")
+        .cloned()
+        .collect();
+    let all = if asked.is_empty() { all } else { &asked };
     match all.get(NAMED..) {
         Some([_, ..]) => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
         _ => all.join(", "),

@@ -40,7 +40,8 @@ Examples:
                                      From then on
   fathom agent --listen 0.0.0.0 --allow /dev/nvme1n1 --allow-destructive
                                      On all addresses; a drive that may be overwritten
-  fathom agent --listen 10.0.0.7 --allow s3://bench --allow-endpoint http://minio:9000
+  fathom agent --listen 10.0.0.7 --allow s3://bench \\
+    --allow-endpoint http://minio:9000
                                      A bucket of a store in the house
   fathom agent --listen 10.0.0.7:7117 --allow /data --allow /scratch")]
 pub(crate) struct Agent {

@@ -27,9 +27,10 @@ use crate::whole_seconds::whole_seconds;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fathom kubernetes --storage-class fast --image registry.example.com/fathom:0.1.0
+  fathom kubernetes --storage-class fast --image example.com/fathom:0.1.0
                                      How fast is this class?
-  kubectl fathom --storage-class fast --storage-class slow --image REF --nodes n1,n2
+  kubectl fathom --storage-class fast --storage-class slow --image REF \\
+    --nodes n1,n2
                                      Two classes on two nodes, compared
   kubectl fathom --storage-class fast --mode both --image REF -- quick --for 30s
                                      With a file system and as a block device

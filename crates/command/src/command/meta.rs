@@ -27,7 +27,7 @@ Examples:
   fathom meta /data                             1,000 files of 4 KiB: create, stat, read, unlink
   fathom meta /data --files 100k --threads 4 --files-per-dir 100
   fathom meta /data --phases mkdir,rmdir        Directories
-  fathom meta /data --phases create,stat,readdir-stat,unlink --file-size 0 --shared-dirs
+  fathom meta /data --phases create,stat,unlink --file-size 0 --shared-dirs
                                                 One huge directory
   fathom meta /data --operation stat:60,create:20,unlink:20 --runtime 30s
                                                 A mix

@@ -31,11 +31,12 @@ use crate::present;
 #[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for")))]
 #[command(after_help = "\
 Examples:
-  fathom s3 put s3://bench/try --endpoint http://127.0.0.1:7070 --object-size 4k --iodepth 8
-  fathom s3 get s3://bench/try --endpoint http://a:9000,http://b:9000 --object-size 1m \\
-      --numjobs 4 --iodepth 16 --runtime 60s
+  fathom s3 put s3://bench/try --endpoint http://127.0.0.1:7070 --object-size 4k
+  fathom s3 get s3://bench/try --endpoint http://a:9000,http://b:9000 \\
+      --object-size 1m --numjobs 4 --iodepth 16 --runtime 60s
   fathom s3 mixed s3://bench/try --objects 10k --object-size log2:1m --retries 3
-  fathom s3 get s3://bench/try --endpoint http://a:9000=profile:one,http://b:9000=env:TWO
+  fathom s3 get s3://bench/try \\
+      --endpoint http://a:9000=profile:one,http://b:9000=env:TWO
                                       Each endpoint with keys of its own
   fathom s3 versioned s3://bench/try --versions 3 --runtime 30s
   fathom s3 put s3://bench/try --checksum crc32c --checksum-trailing

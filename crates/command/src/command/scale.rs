@@ -35,8 +35,8 @@ use crate::surroundings;
 Examples:
   fathom scale /mnt/nas --hosts 'node[01-16]' --rw randread --bs 4k --iodepth 16
   fathom scale plan.yaml --hosts h1,h2,h3,h4 --blocks 5 --every
-  fathom scale /mnt/nas --hosts 'node[01-08]' --phases create,stat,readdir,unlink
-  fathom scale /mnt/nas --hosts 'node[01-08]' --host-data divided --rw write --bs 1M
+  fathom scale /mnt/nas --hosts 'node[01-08]' --phases create,stat,unlink
+  fathom scale /mnt/nas --hosts 'node[01-08]' --host-data divided --rw write
   fathom report latest               The charts as HTML")]
 pub(crate) struct Scale {
     /// A plan file (`.yaml`), or a target.

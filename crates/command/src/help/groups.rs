@@ -115,7 +115,8 @@ pub(super) fn page(all: &Command, full: bool) -> String {
         let _ = writeln!(text, "{}", fitting(example, width()));
     }
     if full {
-        for line in MORE_EXAMPLES.lines() {
+        let is_cut = |line: &&str| line.starts_with("        ") && line.chars().count() > width();
+        for line in MORE_EXAMPLES.lines().filter(|line| !is_cut(line)) {
             let _ = writeln!(text, "{}", fitting(line, width()));
         }
     }

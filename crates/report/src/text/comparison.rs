@@ -67,22 +67,22 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
 
 /// The two sides where no change could be told: of several rows the figure that decides.
 fn sides(comparison: &Comparison, throughput: Throughput, width: usize) -> Table {
-    let mut table = Table::new([("", Align::Left), ("A", Align::Right), ("B", Align::Right)]);
+    let mut table = Table::new([
+        ("", Align::Left),
+        ("", Align::Left),
+        ("A", Align::Right),
+        ("B", Align::Right),
+    ]);
     let most = match comparison.rows.len() {
         1 => usize::MAX,
         _ => 1,
     };
     for row in &comparison.rows {
-        if most > 1 {
-            table.line(truncate(&row.label, width));
-        }
-        for metric in row.metrics.iter().take(most) {
-            let name = match most {
-                1 => format!("{}  {}", row.label, words::metric_name(metric)),
-                _ => format!("  {}", words::metric_name(metric)),
-            };
+        for (place, metric) in row.metrics.iter().take(most).enumerate() {
+            let name = if place == 0 { row.label.as_str() } else { "" };
             table.row([
-                name,
+                truncate(name, width / 2),
+                words::metric_name(metric),
                 words::side_value(&metric.a, throughput),
                 words::side_value(&metric.b, throughput),
             ]);
