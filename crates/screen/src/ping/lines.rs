@@ -198,7 +198,7 @@ fn totals(tally: &Tally) -> String {
     let mut text = String::new();
     let per_second = |value: f64, ns: f64| if ns > 0.0 { value * 1e9 / ns } else { 0.0 };
     if latencies.is_empty() {
-        text.push_str("0 requests were counted\n");
+        text.push_str("no request was counted: the first ones warm up; ask for more\n");
     } else {
         let count = latencies.count();
         if tally.kind() == Some(OpKind::Connect) {

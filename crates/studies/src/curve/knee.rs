@@ -60,7 +60,7 @@ pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, NoKnee> {
     let evidence = match above {
         Some(above) => format!(
             "knee at {} in flight: {} ops/s there, {} ops/s at {}, at most {} ops/s up \
-             to {}; the asymptotes cross at {}",
+             to {}; with linear scaling {} would be enough",
             unit::group(depth),
             unit::count(rates[at].1),
             unit::count(rates[at - 1].1),
