@@ -8,8 +8,8 @@ use fathom_model::nearest::nearest;
 
 use crate::cli::Cli;
 
-/// Words in common that make one flag's name look like another's: fewer letters are
-/// chance.
+/// Letters that two names of flags begin with when one may be meant by the other: fewer
+/// are chance.
 const COMMON_LETTERS: usize = 4;
 
 /// The mistake, with what was meant as far as that can be told.
