@@ -38,8 +38,8 @@ mod tests {
     use crate::recording::{CpuShares, DiskMoment, Moment, Recording};
     use crate::{Ceiling, diagnose};
 
-    /// What iostat shows of a volume at 260 operations a second, of which so many are
-    /// reads: twelve in flight, and no CPU that idles for a waiting task.
+    /// What iostat shows of a volume at 260 operations a second, `reads` of them reads:
+    /// twelve in flight, and no CPU that idles for a waiting task.
     fn recorded(reads: f64) -> Recording {
         let moment = || Moment {
             seconds: Some(1.0),

@@ -170,7 +170,7 @@ fn measurement_kind(run: &JudgedRun) -> Option<&'static str> {
     match run.run.label.as_deref() {
         Some("burst") => Some("burst"),
         Some("sustained") => Some("sustained"),
-        // Sustained writes go on for so many bytes.
+        // Sustained writes end after a number of bytes, not after a time.
         _ if is_quick && run.trials.iter().any(of_bytes) => Some("sustained"),
         _ if is_quick || (is_curve && writes()) => Some("burst"),
         _ => None,
@@ -321,8 +321,8 @@ pub(crate) fn trial_name(run: &JudgedRun, trial: &JudgedTrial) -> String {
 
 /// Files of each worker for a longer trial, where those that there are ended it.
 pub(crate) fn more_files(trial: &JudgedTrial, longer_ns: u64) -> Option<u64> {
-    /// Files are not raised by more than this in one step: how long they take is told by
-    /// the next run better than by milliseconds.
+    /// At most this many times the files in one step: the next run shows better than
+    /// these milliseconds how long they take.
     const MOST_TIMES: f64 = 100.0;
     let work = trial.workload.files_work()?;
     let duration_ns = trial.summary.duration_ns.max(1);

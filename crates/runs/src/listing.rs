@@ -63,7 +63,7 @@ const NAME_WIDTHS: [[usize; 2]; 6] = [[40, 40], [26, 26], [22, 18], [17, 12], [1
 /// From when on runs are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Since {
-    /// So many nanoseconds ago.
+    /// This many nanoseconds ago.
     Ago(u64),
     /// At this moment, nanoseconds since 1970-01-01 UTC.
     At(u64),
@@ -139,7 +139,7 @@ pub fn table(listed: &[Listed], layout: &Layout) -> String {
     }
 }
 
-/// What there is no room for.
+/// Names the columns that were left out.
 fn left_out_line(columns: &[&str], width: usize) -> String {
     if columns.is_empty() {
         return String::new();

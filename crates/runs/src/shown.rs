@@ -153,8 +153,8 @@ impl UnknownFormat {
     }
 }
 
-/// The format that the name of a file stands for; none of a name that is no format's, as
-/// `result.txt` or `result`.
+/// The format that the ending of a file's name stands for; `None` for `result.txt` or
+/// `result`.
 pub(crate) fn format_of_name(path: &Path) -> Option<&'static str> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     match ending.as_str() {

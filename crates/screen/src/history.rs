@@ -62,8 +62,8 @@ impl<'a> Seen<'a> {
         self.place.is_some()
     }
 
-    /// Readings that a graph is for: so many of a live host, and of a recording no
-    /// more than it has.
+    /// Readings in a graph: `live` of a live host, and of a recording at most as many as
+    /// it has.
     pub(crate) fn graphed_readings(&self, live: usize) -> usize {
         self.recorded_readings().map_or(live, |all| all.min(live))
     }

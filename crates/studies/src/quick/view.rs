@@ -44,7 +44,7 @@ pub fn view(run: &JudgedRun) -> View {
 /// What would tell more than a short run, where nothing else is wrong.
 fn next_step(run: &JudgedRun) -> Option<String> {
     let writes = |trial: &&JudgedTrial| trial.workload.mix.write_percent > 0;
-    // Sustained writes go on for so many bytes.
+    // Sustained writes end after a number of bytes, not after a time.
     let is_sustained = run.trials.iter().any(|t| t.workload.bounds.bytes.is_some());
     let trial = run.trials.iter().find(writes).filter(|_| !is_sustained)?;
     let target = &trial.target;
