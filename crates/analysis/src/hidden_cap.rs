@@ -37,7 +37,7 @@ use fathom_rules::method::hidden_cap::{
 };
 use fathom_stats::moments::Moments;
 
-use crate::checks::{achieved, depth_kept};
+use crate::checks::{achieved, asks_all_the_time, depth_kept};
 use crate::plateau::{caps_exist, mean_latency};
 use crate::telling_command::block_command;
 use crate::trial::Trial;
@@ -136,13 +136,12 @@ pub(crate) fn found(
 
 fn cell<'a>(index: usize, trial: &'a Trial<'a>, judged: &'a JudgedTrial) -> Option<CapTrial<'a>> {
     let usable = judged.verdict.validity != Validity::NotTrusted && trial.set_size == 1;
-    let closed = !trial.open_loop() && trial.workload.think_ns == 0;
     let named = judged
         .steadiness
         .as_ref()
         .is_some_and(fathom_model::steadiness::Steadiness::has_no_single_rate);
     let nothing_below = trial.kind == fathom_rules::TargetKind::Null || trial.data_ops() == 0;
-    if !usable || !closed || named || nothing_below || !trial.direct() {
+    if !usable || !asks_all_the_time(trial) || named || nothing_below || !trial.direct() {
         return None;
     }
     // A single second has none.

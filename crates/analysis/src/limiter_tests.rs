@@ -3,7 +3,7 @@ use fathom_model::run::TrialRecord;
 use fathom_model::sample::OpSample;
 use fathom_model::target::Target;
 use fathom_model::verdict::Limiter;
-use fathom_model::workload::EngineKind;
+use fathom_model::workload::{Arrival, EngineKind, Rate, RateUnit};
 
 use crate::test_records::{RecordBuilder, run_of};
 
@@ -111,6 +111,25 @@ fn a_flat_plateau_at_a_round_figure_is_a_cap_where_caps_exist() {
         b.workload.engine = EngineKind::Sim;
     });
     assert_eq!(sim.limiter(), Limiter::Cap);
+}
+
+#[test]
+fn an_open_loop_that_is_due_more_than_a_cap_gives_is_at_it() {
+    let due = |per_second| {
+        at_depth(32, 3000).with(|b| {
+            b.noise = 0.0005;
+            b.host.virtualization = Some("kvm".to_owned());
+            b.workload.rate = Some(Rate {
+                per_second,
+                unit: RateUnit::Ops,
+                arrival: Arrival::Constant,
+            });
+        })
+    };
+    assert_eq!(due(5000.0).limiter(), Limiter::Cap);
+    assert_eq!(due(3000.0).limiter(), Limiter::Rate);
+    let shallow = due(5000.0).with(|b| b.workload.queue_depth = 1);
+    assert_ne!(shallow.limiter(), Limiter::Cap);
 }
 
 #[test]

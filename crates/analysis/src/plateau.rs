@@ -3,7 +3,8 @@
 //!
 //! A healthy drive can be steady as well, so a cap is named only where caps
 //! exist (a virtual machine, a simulated drive, storage that others serve), in
-//! a closed loop at depth 2 or more with the depth kept, on 20 seconds or more
+//! a closed loop at depth 2 or more with the depth kept (an open loop that is due more
+//! than it gets keeps its queue as full), on 20 seconds or more
 //! whose coefficient of variation is below 0.5 %, with a latency that Little's
 //! law puts at depth over rate; and then only with one of three signs of a hand:
 //!
@@ -31,7 +32,7 @@ use fathom_rules::method::held_by_a_cap::{
 use fathom_rules::{TargetKind, check};
 use fathom_stats::moments::{Moments, mean};
 
-use crate::checks::depth_kept;
+use crate::checks::{asks_all_the_time, depth_kept};
 use crate::trial::{Second, Trial, add, data_kinds};
 
 const ROUND: [f64; 8] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5];
@@ -42,7 +43,7 @@ const ROUND_MIB: [f64; 9] = [
 
 /// The evidence for a cap, when there is one.
 pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
-    if !caps_exist(trial) || trial.open_loop() || trial.workload.think_ns > 0 {
+    if !caps_exist(trial) || !asks_all_the_time(trial) {
         return None;
     }
     if trial.total_depth() < 2 || depth_kept(trial)? < check::v20::CAVEAT {

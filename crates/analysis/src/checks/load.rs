@@ -28,6 +28,15 @@ pub(crate) fn depth_kept(trial: &Trial<'_>) -> Option<f64> {
     (wanted > 0.0 && area > 0.0).then(|| area / wanted)
 }
 
+/// Whether operations are always there to be done: in a closed loop, and in an open one
+/// that is due more than it gets.
+pub(crate) fn asks_all_the_time(trial: &Trial<'_>) -> bool {
+    match trial.open_loop() {
+        false => trial.workload.think_ns == 0,
+        true => achieved(trial).is_some_and(|rate| !rate.reached()),
+    }
+}
+
 /// V20: Little's law against the requested depth.
 pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
     const RULE: &Rule = check::V20;

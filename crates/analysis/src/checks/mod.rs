@@ -52,7 +52,7 @@ pub(crate) use generator::{busy_worker, share_of_ceiling};
 pub(crate) use generator_cpu::{cpu_bound, nearly_bound, quota_bound};
 pub(crate) use layers::is_compressible;
 pub use load::is_rate_not_reached;
-pub(crate) use load::{achieved, depth_kept};
+pub(crate) use load::{achieved, asks_all_the_time, depth_kept};
 
 /// What the checks of one trial share.
 pub(crate) struct Facts<'a> {
