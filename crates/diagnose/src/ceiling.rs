@@ -8,6 +8,7 @@ use fathom_rules::diagnosis::at_ceiling::{
 };
 use fathom_rules::method::observed::PEAK_QUANTILE;
 
+use crate::flushes::{LimitBetween, limit_between, operations_with_data};
 use crate::load::{self, Samples};
 use crate::recording::Recording;
 use crate::series::Series;
@@ -113,13 +114,18 @@ impl Ceiling {
     }
 
     /// The highest rate of the load, where it is one that a volume with this
-    /// ceiling cannot give, wherever the ceiling is from.
+    /// ceiling cannot give, wherever the ceiling is from. What may be flushes does not
+    /// contradict it.
     fn contradiction(&self, load: &DiskLoad, samples: &Samples<'_>) -> Option<f64> {
         let whole = samples
             .iter()
             .filter(|(_, seconds)| *seconds >= LEAST_SECONDS);
-        let rates: Series = whole.map(|(d, s)| (d.operations(), *s)).collect();
-        let peak = rates.most().unwrap_or(0.0).max(load.operations_p95);
+        let rates: Series = whole.map(|(d, s)| (operations_with_data(d), *s)).collect();
+        let usual = match samples.iter().any(|(disk, _)| disk.flushes > 0.0) {
+            true => 0.0,
+            false => load.operations_p95,
+        };
+        let peak = rates.most().unwrap_or(0.0).max(usual);
         (peak > diagnosis::ceiling_contradicted::THRESHOLD * self.operations).then_some(peak)
     }
 
@@ -156,7 +162,7 @@ impl Ceiling {
     }
 
     /// `peaks at 240 of 1,000 IOPS (24 %)`, with the mix where it is known.
-    fn words(&self, load: &DiskLoad, contradicted: bool) -> String {
+    fn words(&self, load: &DiskLoad, contradicted: bool, with_flushes: bool) -> String {
         if contradicted {
             return format!(
                 "{} peaks at {} IOPS, which contradicts {}: ignored",
@@ -177,8 +183,12 @@ impl Ceiling {
                 .map_or(String::new(), |s| format!(" and {:.0} % reads", 100.0 * s));
             format!(" at {block}{mix}")
         });
+        let flushes = match with_flushes {
+            true => ", flushes among them",
+            false => "",
+        };
         format!(
-            "{} peaks at {} of {} IOPS ({share:.digits$} %){}",
+            "{} peaks at {} of {} IOPS ({share:.digits$} %){}{flushes}",
             load.name,
             unit::count(load.operations_peak),
             unit::count(self.operations),
@@ -186,19 +196,34 @@ impl Ceiling {
         )
     }
 
+    /// The load that it holds, where that depends on whether it counts flushes.
+    pub(crate) fn between(&self, samples: &Samples<'_>) -> Option<LimitBetween> {
+        limit_between(samples, self.operations).filter(|_| is_given(&self.source))
+    }
+
+    /// Whether the load reaches it at times, where all that the kernel counts is meant.
+    pub(crate) fn may_be_reached(&self, samples: &Samples<'_>) -> bool {
+        let least = AT_CEILING * self.operations;
+        samples.iter().any(|(disk, _)| disk.operations() >= least)
+    }
+
     /// How much of it a load used.
     pub(crate) fn used(&self, load: &DiskLoad, samples: &Samples<'_>) -> CeilingUse {
-        let rates: Series = samples.iter().map(|(d, s)| (d.operations(), *s)).collect();
+        let rates = samples.iter().map(|(d, s)| (operations_with_data(d), *s));
+        let rates: Series = rates.collect();
+        let between = self.between(samples);
         let contradicted = self.contradiction(load, samples).is_some();
         CeilingUse {
             source: self.source.clone(),
             operations: self.operations,
             block_bytes: self.block_bytes,
             peak_share: load.operations_peak / self.operations,
-            time_at_ceiling: rates.share_from(AT_CEILING * self.operations),
+            time_at_ceiling: rates
+                .share_from(AT_CEILING * self.operations)
+                .max(between.map_or(0.0, |held| held.time_share)),
             comparable: self.is_alike(load) && !contradicted,
             contradicted,
-            words: self.words(load, contradicted),
+            words: self.words(load, contradicted, between.is_some()),
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::asynchronous_reads;
 use crate::ceiling::{Ceiling, is_given};
 use crate::closed_loop::{self, ClosedLoop};
 use crate::cpu_queue;
+use crate::flushes::LimitBetween;
 use crate::full_path;
 use crate::held_back;
 use crate::hung_device::{self, Hang};
@@ -39,6 +40,8 @@ use crate::stalled;
 use crate::util_says;
 use crate::who;
 
+use words::{per_second, three};
+
 /// All that is weighed.
 struct Facts<'a> {
     recording: &'a Recording,
@@ -51,6 +54,10 @@ struct Facts<'a> {
     /// That the device answers as fast at higher rates, in words.
     alike: Option<String>,
     ceiling: Option<CeilingUse>,
+    /// What a given limit holds, where that depends on whether it counts flushes.
+    limit_between: Option<LimitBetween>,
+    /// Some sample is at the ceiling with all operations that the kernel counts.
+    may_reach_ceiling: bool,
     /// Wait of the load over that of the test.
     slower_than_test: Option<f64>,
     /// Share of the time in which work waited for I/O, with its name.
@@ -136,6 +143,7 @@ impl<'a> Facts<'a> {
         ceiling: Option<&Ceiling>,
     ) -> Facts<'a> {
         let both = disk.zip(samples);
+        let limited = ceiling.zip(samples);
         let queue = |m: &Moment| {
             let name = &disk?.name;
             m.disks.iter().find(|d| d.name == *name)?.in_flight()
@@ -156,6 +164,9 @@ impl<'a> Facts<'a> {
             ceiling: ceiling
                 .zip(both)
                 .map(|(ceiling, (disk, samples))| ceiling.used(disk, samples)),
+            limit_between: limited.and_then(|(ceiling, samples)| ceiling.between(samples)),
+            may_reach_ceiling: limited
+                .is_some_and(|(ceiling, samples)| ceiling.may_be_reached(samples)),
             waited: waited(recording),
             queue_p95: queues.quantile(PEAK_QUANTILE),
             queue_median: queues.quantile(0.5),
@@ -325,6 +336,7 @@ impl<'a> Facts<'a> {
                 100.0 * used.time_at_ceiling,
                 used.source
             ));
+            evidence.extend(self.limit_between.map(words::between));
         }
         let by_itself = self.at_its_plateau(disk).or_else(|| self.overloaded(disk));
         let by_itself = by_itself
@@ -465,19 +477,6 @@ fn not_proven(evidence: Vec<String>, settle: Vec<String>) -> Decision {
 }
 
 /// `240 operations/s`.
-fn per_second(operations: f64) -> String {
-    format!("{} operations/s", unit::count(operations))
-}
-
-/// Three digits.
-fn three(value: f64) -> String {
-    match value {
-        v if v >= 100.0 => format!("{v:.0}"),
-        v if v >= 10.0 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
-    }
-}
-
 #[cfg(test)]
 #[path = "decide_tests.rs"]
 mod tests;

@@ -16,6 +16,7 @@ mod closed_loop;
 pub mod cluster;
 mod cpu_queue;
 mod decide;
+mod flushes;
 mod full_path;
 mod held_back;
 mod hung_device;

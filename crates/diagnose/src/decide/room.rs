@@ -56,10 +56,10 @@ impl Facts<'_> {
         }
     }
 
-    /// At times it gives what it can. A ceiling that is contradicted says nothing.
+    /// At times it may give what it can. A ceiling that is contradicted says nothing.
     fn reaches_its_ceiling(&self) -> bool {
-        let used = self.ceiling.as_ref().filter(|used| !used.contradicted);
-        used.is_some_and(|used| used.time_at_ceiling > 0.0)
+        let used = self.ceiling.as_ref();
+        used.is_some_and(|used| !used.contradicted) && self.may_reach_ceiling
     }
 
     /// Whether an operation takes long on average, where its time is known.

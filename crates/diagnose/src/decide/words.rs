@@ -1,11 +1,24 @@
 //! What was seen, in words, and what would decide where that is not enough.
 
 use fathom_model::diagnosis::{Answer, Shortage};
+use fathom_model::unit;
 
-use super::{Facts, LASTING, per_second, three};
+use super::{Facts, LASTING};
 use crate::ceiling::is_given;
 use crate::cpu_queue;
+use crate::flushes::LimitBetween;
 use crate::load;
+
+/// Operations that a limit may count or not.
+pub(super) fn between(held: LimitBetween) -> String {
+    format!(
+        "{:.0} to {:.0} operations/s, by whether the limit counts flushes: one that moves data is in \
+         progress all the time, and takes {} ms",
+        held.with_data,
+        held.all,
+        three(held.wait_ms)
+    )
+}
 
 impl Facts<'_> {
     pub(super) fn disk_line(&self) -> Option<String> {
@@ -154,5 +167,18 @@ impl Facts<'_> {
             Some(_) => "a recording while the work is slow: hardly any waited for I/O in this one",
             None => "pressure stall or CPU shares beside it: whether any work waited is not known",
         }
+    }
+}
+
+pub(super) fn per_second(operations: f64) -> String {
+    format!("{} operations/s", unit::count(operations))
+}
+
+/// Three digits.
+pub(super) fn three(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
     }
 }
