@@ -82,7 +82,7 @@ impl Series {
 
     /// Whether a rate stays alike, as that of a cap does and that of a hard disk at its end.
     pub(crate) fn is_even(&self) -> bool {
-        self.of_pairs().stays(HELD)
+        self.of_pairs().stays(HELD) || self.in_threes().is_exact()
     }
 
     /// Means of each sample with the next: a throttle that lets several operations pass at
@@ -91,22 +91,31 @@ impl Series {
         self.smoothed(2)
     }
 
+    /// Means of three samples, over which some throttles make up for a deficit.
+    fn in_threes(&self) -> Series {
+        self.smoothed(3)
+    }
+
     /// Whether a rate of operations is so even that somebody holds it. A hard disk at its
     /// end is even as well, but each second has a few operations more or less.
     pub(crate) fn is_held(&self) -> bool {
         let pairs = self.of_pairs();
-        let Some(median) = pairs.quantile(0.5).filter(|_| pairs.stays(HELD)) else {
+        let beyond_disks = pairs.quantile(0.5).is_some_and(|rate| rate > SPINNING);
+        (pairs.stays(HELD) && beyond_disks) || pairs.is_exact() || self.in_threes().is_exact()
+    }
+
+    /// Whether these rates stay alike and differ by hardly an operation.
+    fn is_exact(&self) -> bool {
+        let Some(median) = self.quantile(0.5).filter(|_| self.stays(HELD)) else {
             return false;
         };
-        let operations_off: Vec<(f64, f64)> = pairs
-            .0
-            .iter()
+        let values = self.0.iter();
+        let operations_off: Vec<(f64, f64)> = values
             .map(|(rate, seconds)| ((rate - median) * seconds, *seconds))
             .collect();
         let end = |share| weighted_quantile(&operations_off, share);
         let ends = end(1.0 - OUTER_SHARE).zip(end(OUTER_SHARE));
-        let spread = ends.map(|(most, least)| most - least);
-        median > SPINNING || spread.is_some_and(|spread| spread <= BY_CHANCE)
+        ends.is_some_and(|(most, least)| most - least <= BY_CHANCE)
     }
 }
 
@@ -133,6 +142,10 @@ mod tests {
         assert!(cap.is_held());
         let in_batches = of(&[192.0, 204.0, 192.0, 204.0, 192.0, 204.0, 192.0, 204.0]);
         assert!(!in_batches.stays(HELD) && in_batches.is_held());
+        let in_threes = of(&[
+            204.0, 204.0, 192.0, 204.0, 204.0, 192.0, 204.0, 204.0, 192.0, 204.0,
+        ]);
+        assert!(in_threes.is_even() && in_threes.is_held());
         // No hard disk gives so much.
         let faster = of(&[782.0, 776.0, 780.0, 785.0, 771.0, 780.0, 779.0, 783.0]);
         assert!(faster.is_held());
