@@ -60,6 +60,9 @@ fn moment(names: &[&str], line: &str) -> Option<Moment> {
         blocked: of("b"),
         swap_in_bytes_per_second: of("si").map(|kib| kib * 1024.0),
         swap_out_bytes_per_second: of("so").map(|kib| kib * 1024.0),
+        paged_bytes_per_second: of("bi")
+            .zip(of("bo"))
+            .map(|(read_kib, written_kib)| (read_kib + written_kib) * 1024.0),
         cpu: of("id").map(|idle| CpuShares {
             user: share("us") + share("gu"),
             nice: None,

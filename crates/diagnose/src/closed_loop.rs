@@ -7,8 +7,8 @@
 //! several in flight is seen by a number in flight that stays exactly as it is.
 
 use fathom_rules::diagnosis::closed_loop::{
-    ALIKE, EXACTLY, LEAST_SAMPLES, LEAST_TASKS, LONG_MS, STALLED, STEADY, THRESHOLD as SLOW_MS,
-    THROUGHOUT,
+    ALIKE, EXACTLY, LEAST_PART, LEAST_SAMPLES, LEAST_TASKS, LONG_MS, STALLED, STEADY,
+    THRESHOLD as SLOW_MS, THROUGHOUT,
 };
 use fathom_rules::diagnosis::overload::LASTING;
 use fathom_rules::diagnosis::plateau::ALWAYS_FULL;
@@ -116,9 +116,18 @@ fn all_wait(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> bool {
         return false;
     };
     is_never_empty(disk, queue)
-        && (tasks - queue).abs() <= ALIKE * queue
+        && ((tasks - queue).abs() <= ALIKE * queue || some_keep_several(tasks, queue, disk))
         && is_stalled(moment, disk, cpus)
         && disk.mean_wait_ms().is_some_and(|ms| ms >= SLOW_MS)
+}
+
+/// Fewer tasks wait than operations are in flight, as where some program keeps several of
+/// them: what is in flight is reads, of which somebody waits for each.
+fn some_keep_several(tasks: f64, queue: f64, disk: &DiskMoment) -> bool {
+    let reads_in_flight = disk.reads * disk.read_wait_ms.unwrap_or(0.0) / 1000.0;
+    tasks >= LEAST_TASKS.max(LEAST_PART * queue)
+        && tasks < queue
+        && reads_in_flight >= MOSTLY_READS * queue
 }
 
 /// Pressure stall is a mean over the CPUs that have something to do: what serves the
@@ -251,6 +260,24 @@ mod tests {
         };
         let found = diagnose(&device(3_400.0, twelve), |_| None);
         assert_ne!(found.answer, Answer::Yes, "{found:#?}");
+    }
+
+    #[test]
+    fn tasks_beside_a_program_that_keeps_several_reads_are_a_closed_loop_too() {
+        let four = |_| Waiting {
+            queue: 8.1,
+            tasks: 4.0,
+        };
+        let mut recording = device(450.0, four);
+        let found = diagnose(&recording, |_| None);
+        assert_eq!(found.answer, Answer::Yes, "{found:#?}");
+        // Half of them writes, which may be those of the page cache.
+        for disk in recording.moments.iter_mut().flat_map(|m| &mut m.disks) {
+            disk.reads /= 2.0;
+            disk.writes = disk.reads;
+            disk.write_wait_ms = disk.read_wait_ms;
+        }
+        assert_ne!(diagnose(&recording, |_| None).answer, Answer::Yes);
     }
 
     #[test]

@@ -108,7 +108,13 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
             .clone()
             .unwrap_or_else(|| "unknown host".to_owned()),
         sources: vec![recording.source.clone()],
-        seconds: recording.moments.iter().filter_map(|m| m.seconds).sum(),
+        // The sum of no number at all is -0.
+        seconds: 0.0
+            + recording
+                .moments
+                .iter()
+                .filter_map(|m| m.seconds)
+                .sum::<f64>(),
         samples: u32::try_from(recording.moments.len()).unwrap_or(u32::MAX),
         cpu: facts.cpu,
         ceiling: facts.ceiling,

@@ -47,6 +47,9 @@ fn fill(moment: &mut Moment, seen: &Moment) {
     moment.swap_out_bytes_per_second = moment
         .swap_out_bytes_per_second
         .or(seen.swap_out_bytes_per_second);
+    moment.paged_bytes_per_second = moment
+        .paged_bytes_per_second
+        .or(seen.paged_bytes_per_second);
     moment.io_pressure_some = moment.io_pressure_some.or(seen.io_pressure_some);
     moment.io_pressure_full = moment.io_pressure_full.or(seen.io_pressure_full);
     moment.memory_pressure_some = moment.memory_pressure_some.or(seen.memory_pressure_some);

@@ -49,6 +49,9 @@ pub struct Moment {
     pub swap_in_bytes_per_second: Option<f64>,
     /// Pages out to swap, in bytes per second.
     pub swap_out_bytes_per_second: Option<f64>,
+    /// Bytes per second that all block devices read and wrote, as `vmstat` and `sar -B`
+    /// count them.
+    pub paged_bytes_per_second: Option<f64>,
     /// Share of the time in which some task waited for I/O, 0 to 1 (pressure stall).
     pub io_pressure_some: Option<f64>,
     /// Share in which all tasks that could run waited for I/O, 0 to 1.

@@ -1,5 +1,6 @@
 //! Do operations take several times as long as they do on the same device when it is
-//! quiet, although no more and no fewer are in flight all the while?
+//! quiet, although no more and no fewer are in flight all the while, or no more and no
+//! fewer are served?
 //!
 //! A plateau compares queues that differ. Workers that come all at once and stay keep one
 //! queue, so none shows. But the quiet part of the same recording says what an operation
@@ -7,11 +8,11 @@
 //! answer each as quickly, and one that takes several times as long lets them wait for
 //! one another.
 
-use fathom_rules::diagnosis::closed_loop::STEADY;
+use fathom_rules::diagnosis::closed_loop::{STEADY, THRESHOLD as SLOW_MS};
 use fathom_rules::diagnosis::plateau::{LIKE_BLOCK, QUIET_QUEUE};
 use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
 use fathom_rules::diagnosis::slower_than_quiet::{
-    LEAST_QUIET, LEAST_SAMPLES, LONG_MS, SAME_KINDS, THRESHOLD as TIMES,
+    FAR, LEAST_QUIET, LEAST_SAMPLES, LONG_MS, SAME_KINDS, THRESHOLD as TIMES,
 };
 use fathom_rules::diagnosis::waits_for_io::{HALF, LASTING};
 
@@ -59,7 +60,10 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<SlowerThanQuiet>
     let of = |value: fn(&DiskMoment) -> Option<f64>| of_samples(&queued, value);
     let queues = of(DiskMoment::in_flight);
     let all: f64 = recording.moments.iter().map(load::seconds).sum();
-    if queued.len() < LEAST_SAMPLES || queues.seconds() < LASTING * all || !queues.stays(STEADY) {
+    let rates = of(|disk| Some(disk.operations()));
+    // A rate that stays although the queue does not is no sum of what was asked for.
+    let one_load = queues.stays(STEADY) || rates.is_held();
+    if queued.len() < LEAST_SAMPLES || queues.seconds() < LASTING * all || !one_load {
         return None;
     }
     let block_bytes = of(block_bytes).quantile(0.5);
@@ -73,10 +77,10 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<SlowerThanQuiet>
         .map(|(moment, disk)| (disk, load::seconds(moment)))
         .collect();
     let quiet_ms = of_samples(&quiet, DiskMoment::mean_wait_ms).mean()?;
-    let rates = of(|disk| Some(disk.operations()));
     let (queue, operations) = (queues.mean()?, rates.mean()?);
     let wait_ms = 1000.0 * queue / operations;
-    let slower = quiet.len() >= LEAST_QUIET && wait_ms >= TIMES * quiet_ms;
+    let long = wait_ms >= LONG_MS || wait_ms >= FAR * quiet_ms;
+    let slower = quiet.len() >= LEAST_QUIET && wait_ms >= TIMES * quiet_ms && long;
     slower.then(|| SlowerThanQuiet {
         queue,
         operations,
@@ -94,7 +98,7 @@ fn waits_in_a_queue(moment: &Moment, disk: &DiskMoment, cpus: Option<u32>) -> bo
     };
     is_never_empty(disk, queue)
         && !stalled::may_wait_elsewhere(moment, disk, queue)
-        && disk.mean_wait_ms().is_some_and(|ms| ms >= LONG_MS)
+        && disk.mean_wait_ms().is_some_and(|ms| ms >= SLOW_MS)
         && stalled::share(moment, disk, cpus).is_some_and(|share| share >= HALF)
 }
 
@@ -211,6 +215,36 @@ mod tests {
         };
         assert_eq!(beside(0.1), Answer::Yes);
         assert_ne!(beside(1.0), Answer::Yes);
+    }
+
+    #[test]
+    fn a_rate_that_is_held_while_the_queue_varies_is_held_against_the_quiet_part() {
+        let report = |rate: &dyn Fn(u32) -> f64, queue: &dyn Fn(u32) -> f64| {
+            let busy = |number: u32| {
+                let (rate, queue) = (rate(number), queue(number));
+                second(rate, 1000.0 * queue / rate, 0.6)
+            };
+            let quiet = vec![second(250.0, 0.7, 0.05); 4];
+            let moments = quiet.into_iter().chain((0..16).map(busy));
+            Recording {
+                host: RecordedHost {
+                    cpus: Some(2),
+                    ..RecordedHost::default()
+                },
+                moments: moments.collect(),
+                ..Recording::default()
+            }
+        };
+        let varies = |number: u32| 48.0 + 3.0 * (f64::from(number * 7 % 11) - 5.0);
+        let held = |number: u32| 3_000.0 + f64::from(number % 3);
+        let found = diagnose(&report(&held, &varies), |_| None);
+        assert_eq!(found.answer, Answer::Yes, "{found:#?}");
+        assert_eq!(found.limiter, Shortage::VolumeCap, "{found:#?}");
+        // Ten milliseconds that are not far from the quiet ones.
+        let near = |number: u32| 100.0 * held(number) / 3_000.0;
+        let short = |_: u32| 1.0;
+        let found = diagnose(&report(&near, &short), |_| None);
+        assert_ne!(found.answer, Answer::Yes, "{found:#?}");
     }
 
     #[test]

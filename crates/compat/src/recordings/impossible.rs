@@ -75,6 +75,7 @@ fn of_moment(moment: &mut Moment, told: &mut Told) {
         ("load average", &mut moment.load),
         ("swap-in", &mut moment.swap_in_bytes_per_second),
         ("swap-out", &mut moment.swap_out_bytes_per_second),
+        ("paging", &mut moment.paged_bytes_per_second),
         ("network use", &mut moment.network_use),
     ];
     for (what, count) in counts {

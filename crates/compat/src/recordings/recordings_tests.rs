@@ -92,6 +92,7 @@ fn sadf_vmstat_and_top_are_read() {
     assert_eq!(vmstat.moments.len(), 2);
     assert_eq!(vmstat.moments[0].runnable, Some(13.0));
     assert_eq!(vmstat.moments[0].seconds, Some(1.0));
+    assert!(vmstat.moments[0].paged_bytes_per_second.is_some());
     assert_eq!(vmstat.moments[0].cpu.unwrap().user, 0.97);
 
     let top = read(TOP).unwrap();

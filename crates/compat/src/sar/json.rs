@@ -65,6 +65,9 @@ fn moment(sample: &Value) -> Moment {
         load: number(sample, "/queue/ldavg-1"),
         swap_in_bytes_per_second: pages("/swap-pages/pswpin"),
         swap_out_bytes_per_second: pages("/swap-pages/pswpout"),
+        paged_bytes_per_second: number(sample, "/paging/pgpgin")
+            .zip(number(sample, "/paging/pgpgout"))
+            .map(|(read_kib, written_kib)| (read_kib + written_kib) * 1024.0),
         io_pressure_some: share("/psi/psi-io/some_avg"),
         io_pressure_full: share("/psi/psi-io/full_avg"),
         memory_pressure_some: share("/psi/psi-mem/some_avg"),

@@ -237,6 +237,9 @@ impl SarRow<'_> {
                 let pages = |name| self.of(&[name]).map(|pages| pages * PAGE_BYTES);
                 set(&mut moment.swap_in_bytes_per_second, pages("pswpin/s"));
                 set(&mut moment.swap_out_bytes_per_second, pages("pswpout/s"));
+                let paged_kib = self.of(&["pgpgin/s"]).zip(self.of(&["pgpgout/s"]));
+                let paged_bytes = paged_kib.map(|(read, written)| (read + written) * 1024.0);
+                set(&mut moment.paged_bytes_per_second, paged_bytes);
                 set(&mut moment.io_pressure_some, share(&["%sio"]));
                 set(&mut moment.io_pressure_full, share(&["%fio"]));
                 set(&mut moment.memory_pressure_some, share(&["%smem"]));
