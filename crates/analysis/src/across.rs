@@ -7,6 +7,7 @@ use fathom_model::judged::JudgedTrial;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity};
 use fathom_rules::check;
 
+use crate::filling_queue;
 use crate::fold::validity;
 use crate::hidden_cap;
 use crate::knee::{self, Member};
@@ -69,7 +70,8 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             let knee = knee::of_member(&members, index);
             let unknown = members[index].limiter == Limiter::Unknown;
             let probed = knee::is_probed(&members, index);
-            let named = match &knee {
+            let by_itself = saturated_by_itself(&members[index], unknown && knee.is_none());
+            let named = match knee.as_ref().or(by_itself.as_ref()) {
                 Some(knee) => Some(match waited_for_cpus(&judged[index]) {
                     Some(finding) => knee.beside_a_crowd(finding),
                     None => knee.named(&trials[index]),
@@ -101,6 +103,13 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             put(trial, judged, outcome);
         }
     }
+}
+
+/// What the start of a trial proves, where no other depth told and nothing else did.
+fn saturated_by_itself(member: &Member<'_>, wanted: bool) -> Option<knee::Knee> {
+    let asked = wanted && member.usable && !member.evidence;
+    let text = filling_queue::saturated(member.trial).filter(|_| asked)?;
+    Some(knee::Knee::saturated(text))
 }
 
 /// That the workers had to wait for a CPU (V37), and how long.

@@ -20,7 +20,8 @@
 //! - Saturated, its seconds hardly vary. The times of single operations are random,
 //!   and their sum over a second scatters; a limiter pays every deficit back.
 //!
-//! Saturated means that another depth brings no more (V21): a fixed latency, as of a
+//! Saturated means that another depth brings no more (V21), or that the queue filled at the
+//! start as one does that operations wait in: a fixed latency, as of a
 //! delay on the way, gives flat rates as well, and more with every operation in flight.
 //!
 //! A volume has one answer: other trials with a full queue at the figure of a cap
@@ -38,6 +39,7 @@ use fathom_rules::method::hidden_cap::{
 use fathom_stats::moments::Moments;
 
 use crate::checks::{achieved, asks_all_the_time, depth_kept};
+use crate::filling_queue;
 use crate::plateau::{caps_exist, mean_latency};
 use crate::telling_command::block_command;
 use crate::trial::Trial;
@@ -141,6 +143,8 @@ fn cell<'a>(index: usize, trial: &'a Trial<'a>, judged: &'a JudgedTrial) -> Opti
         .as_ref()
         .is_some_and(fathom_model::steadiness::Steadiness::has_no_single_rate);
     let nothing_below = trial.kind == fathom_rules::TargetKind::Null || trial.data_ops() == 0;
+    // A simulated drive is not direct, and some of them serve each operation in the same time,
+    // as no device does: their seconds vary as little as those of a cap.
     if !usable || !asks_all_the_time(trial) || named || nothing_below || !trial.direct() {
         return None;
     }
@@ -152,7 +156,8 @@ fn cell<'a>(index: usize, trial: &'a Trial<'a>, judged: &'a JudgedTrial) -> Opti
         .iter()
         .find(|f| f.id == check::id::V21);
     Some(CapTrial {
-        saturated: knee.is_some_and(|f| f.status == FindingStatus::Pass),
+        saturated: knee.is_some_and(|f| f.status == FindingStatus::Pass)
+            || filling_queue::saturated(trial).is_some(),
         index,
         trial,
         label: &judged.label,

@@ -58,6 +58,15 @@ pub(crate) struct Knee {
 }
 
 impl Knee {
+    /// Saturation that is proved without another depth.
+    pub(crate) fn saturated(text: String) -> Knee {
+        Knee {
+            limiter: Limiter::Device,
+            growth: 0.0,
+            text,
+        }
+    }
+
     /// The limiter with its evidence. Where caps exist and the rate is as
     /// steady as a cap makes it, saturation alone does not tell which it was.
     pub(crate) fn named(&self, trial: &Trial<'_>) -> Named {

@@ -20,6 +20,7 @@ mod company;
 mod comparison;
 mod coverage;
 pub mod disk_measurement;
+mod filling_queue;
 mod fitness;
 mod fleet;
 mod fold;
