@@ -10,14 +10,16 @@ use fathom_model::Fingerprint;
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::run::{RunRecord, RunState, TrialRecord};
 use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial, TrialRole};
-use fathom_model::verdict::{Limiter, Validity};
+use fathom_model::verdict::{FindingStatus, Limiter, Validity, Verdict};
 use fathom_model::workload::{
     Bounds, DataSet, EngineKind, FailIf, Precondition, WorkerBounds, WorkerRegion, Workload,
 };
+use fathom_rules::check;
 use fathom_rules::check::v21::{
     DEEPEST, LEAST_PROBE_NS as LEAST_NS, LEAST_ROW_NS, MOST_PROBE_NS as MOST_NS, WARMUP_NS,
 };
 
+use crate::filling_queue;
 use crate::judge::judge_trials;
 use crate::knee::{depth_matters, same_shape};
 use crate::pace_probe::pace_probe;
@@ -276,10 +278,20 @@ fn is_unknown(host: &Fingerprint, earlier: &[TrialRecord], last: &TrialRecord) -
         .map(|trial| Trial::new(trial, host))
         .collect();
     let judged = judge_trials(&trials);
-    judged.last().is_some_and(|judged| {
-        judged.verdict.limiter == Limiter::Unknown
-            && judged.verdict.validity != Validity::NotTrusted
-    })
+    let Some((trial, judged)) = trials.last().zip(judged.last()) else {
+        return false;
+    };
+    let verdict = &judged.verdict;
+    let unknown = verdict.limiter == Limiter::Unknown || told_by_its_start(trial, verdict);
+    unknown && verdict.validity != Validity::NotTrusted
+}
+
+/// Only the start of the trial names the device: another depth says by how much, too.
+fn told_by_its_start(trial: &Trial<'_>, verdict: &Verdict) -> bool {
+    let other_depth = verdict.findings.iter().find(|f| f.id == check::id::V21);
+    verdict.limiter == Limiter::Device
+        && other_depth.is_some_and(|f| f.status == FindingStatus::NotMeasured)
+        && filling_queue::saturated(trial).is_some()
 }
 
 #[cfg(test)]
