@@ -7,7 +7,7 @@ use fathom_model::unit;
 use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 use super::figure::{ChartFigure, Key};
-use super::svg;
+use super::{kind_class, svg};
 use crate::summary;
 
 /// Percentiles that are marked in the histogram, when they are known.
@@ -45,8 +45,8 @@ pub(super) fn histogram(
     }
     let _ = write!(
         out,
-        "<path class=\"bar k-{}\" d=\"{d}\"/>",
-        charts.kind.name()
+        "<path class=\"bar {}\" d=\"{d}\"/>",
+        kind_class::of(charts.kind)
     );
     push_marks(&mut out, latency, &xs);
     out.push_str("</svg>");
@@ -58,8 +58,8 @@ pub(super) fn histogram(
         class: "chart dist",
         title: title.to_owned(),
         keys: vec![Key::Words(format!(
-            "{} operations, both axes logarithmic",
-            unit::group(total)
+            "{}, both axes logarithmic",
+            unit::counted(total, "operation")
         ))],
         svg: out,
         data: Some(format!(
@@ -183,14 +183,14 @@ pub(super) fn percentile_curve(
         let points: Vec<&str> = part.iter().map(|(_, at)| at.as_str()).collect();
         format!("M{}", points.join("L"))
     };
-    let name = charts.kind.name();
+    let class = kind_class::of(charts.kind);
     out.push_str("<g class=\"ln\">");
     if solid.len() > 1 {
-        let _ = write!(out, "<path class=\"k-{name}\" d=\"{}\"/>", line(solid));
+        let _ = write!(out, "<path class=\"{class}\" d=\"{}\"/>", line(solid));
     }
     if rest.len() > 1 {
         let d = line(rest);
-        let _ = write!(out, "<path class=\"k-{name} beyond\" d=\"{d}\"/>");
+        let _ = write!(out, "<path class=\"{class} beyond\" d=\"{d}\"/>");
     }
     out.push_str("</g></svg>");
     let points: Vec<String> = curve

@@ -141,7 +141,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
     if let Some(disk) = diagnosis.disks.first() {
         let (mean, peak) = (disk.operations, disk.operations_peak);
         let mut rate = KeyFigure::measured(&disk.name, &format!("{} IOPS", unit::count(mean)))
-            .within(mean, mean, peak)
+            .out_of(mean, peak)
             .below(format!("mean; at most {}", unit::count(peak)));
         rate.hint = "Reads and writes per second".to_owned();
         figures.push(rate);
@@ -150,7 +150,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
             let figure = KeyFigure::measured("Time of an operation", &format!("{ms:.2} ms"));
             match most {
                 Some(most) => figure
-                    .within(ms, ms, most)
+                    .out_of(ms, most)
                     .below(format!("mean; at most {most:.2} ms")),
                 None => figure.below("mean"),
             }
@@ -159,7 +159,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
             let figure = KeyFigure::measured("In flight", &format!("{queue:.2}"));
             match disk.queue_peak {
                 Some(most) => figure
-                    .within(queue, queue, most)
+                    .out_of(queue, most)
                     .below(format!("mean; at most {most:.2}")),
                 None => figure.below("mean"),
             }
@@ -177,7 +177,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
         let cpus = cpu.cpus.map(|cpus| unit::counted(cpus.into(), "CPU"));
         figures.extend(cpu.busy.map(|busy| {
             KeyFigure::measured("CPUs busy", &percent(busy))
-                .within(busy, busy, 1.0)
+                .out_of(busy, 1.0)
                 .below(cpus.clone().unwrap_or_default())
         }));
         figures.extend(cpu.iowait.map(|wait| {

@@ -20,6 +20,8 @@ pub(super) struct ComparisonView<'a> {
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) reasons: &'a [String],
     pub(super) lines: Vec<FigureLine<'a>>,
+    /// How the figures are read.
+    pub(super) reading: String,
     pub(super) unmatched: &'a [String],
     pub(super) missing: Vec<String>,
     pub(super) charts: Vec<(String, Vec<ChartFigure>)>,
@@ -65,6 +67,7 @@ impl<'a> ComparisonView<'a> {
             facts,
             reasons: &comparison.reasons,
             lines: lines(comparison),
+            reading: reading(comparison),
             unmatched: &comparison.unmatched,
             missing: words::missing(comparison),
             charts: charts(comparison),
@@ -83,20 +86,47 @@ fn class(outcome: ComparisonOutcome) -> &'static str {
     }
 }
 
+/// What the words and intervals of the table mean, of those that are there.
+fn reading(comparison: &Comparison) -> String {
+    let metrics = || comparison.rows.iter().flat_map(|row| &row.metrics);
+    let any = |outcome| metrics().any(|metric| metric.outcome == outcome);
+    let parts = [
+        (true, "* the metric that decides."),
+        (
+            any(ComparisonOutcome::Equivalent),
+            "Equivalent is proved by two one-sided tests.",
+        ),
+        (
+            any(ComparisonOutcome::Inconclusive),
+            "Inconclusive means that neither a difference nor its absence is proved.",
+        ),
+        (
+            metrics().any(|metric| metric.ratio.low.is_some()),
+            match comparison.planned_pairs {
+                Some(_) => "Intervals come from the log ratios of the pairs.",
+                None => "Intervals come from the logarithms of the trials.",
+            },
+        ),
+    ];
+    let parts = parts.into_iter().filter(|(is_there, _)| *is_there);
+    parts.map(|(_, words)| words).collect::<Vec<_>>().join(" ")
+}
+
 fn lines(comparison: &Comparison) -> Vec<FigureLine<'_>> {
     let mut lines = Vec::new();
     for row in &comparison.rows {
         for (i, metric) in row.metrics.iter().enumerate() {
             let value = |side| words::side_value(side, Throughput::Binary);
             let units = metric.ratio.n_effective;
+            let (change, interval) = words::change_cells(metric);
             lines.push(FigureLine {
                 row: &row.label,
                 name: words::metric_name(metric),
                 decides: i == 0,
                 a: value(&metric.a),
                 b: value(&metric.b),
-                change: words::change_text(&metric.ratio),
-                interval: words::interval_text(&metric.ratio),
+                change,
+                interval,
                 pairs: units.map_or("–".to_owned(), |n| format!("{n:.0}")),
                 p: probability(metric.p_adjusted),
                 p_flip: probability(metric.p_sign_flip),

@@ -18,10 +18,17 @@ pub(super) fn sentence(run: &JudgedRun) -> String {
     }
 }
 
+/// What a study says beside its first answer, where no section of the page repeats it.
+pub(super) fn more_answers(run: &JudgedRun) -> &[String] {
+    let view = run.view.as_ref().filter(|_| facts::answer(run).is_none());
+    let answers = view.map(|view| view.answers.as_slice());
+    answers.and_then(|all| all.get(1..)).unwrap_or_default()
+}
+
 fn by_verdict(run: &JudgedRun) -> String {
     let limiter = match run.verdict.limiter {
         Limiter::Unknown => "what limits them is not determined".to_owned(),
-        limiter => format!("they are limited by {}", names::limiter(limiter)),
+        limiter => format!("they are limited by {}", names::limited_by(limiter)),
     };
     let stand = match run.verdict.validity {
         Validity::Trusted => "The figures can be trusted",

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use fathom_model::judged::ResultRow;
-use fathom_model::verdict::FindingStatus;
 use fathom_model::{Finding, JudgedRun};
 
 use super::cell::Badge;
@@ -46,8 +45,7 @@ struct Page<'a> {
     figures: Vec<KeyFigure>,
     sentence: String,
     badge: Badge,
-    passed: usize,
-    not_measured: usize,
+    checks: String,
     objections: Vec<&'a Finding>,
     more_objections: usize,
     limiter: &'static str,
@@ -60,6 +58,7 @@ struct Page<'a> {
     compared: Option<ComparisonView<'a>>,
     form: Option<Results<'a>>,
     results: Vec<ResultLine>,
+    has_intervals: bool,
     more_results: usize,
     strips: Vec<ChartFigure>,
     charts: Vec<ChartFigure>,
@@ -100,8 +99,7 @@ impl<'a> Page<'a> {
             figures: key_figures::of(run),
             sentence: headline::sentence(run),
             badge: Badge::of(run.verdict.validity),
-            passed: names::tally(findings, FindingStatus::Pass),
-            not_measured: names::tally(findings, FindingStatus::NotMeasured),
+            checks: names::checks_passed(findings, super::NOT_MEASURED),
             objections,
             more_objections,
             limiter: names::limiter(run.verdict.limiter),
@@ -118,6 +116,10 @@ impl<'a> Page<'a> {
             slowest,
             compared: run.comparison.as_ref().map(ComparisonView::of),
             form: facts::result_form(run).map(Results::of),
+            has_intervals: results.iter().any(|line| {
+                let mut halves = line.cells.iter().map(|cell| &cell.half);
+                halves.any(|half| half.starts_with('±'))
+            }),
             results,
             more_results,
             strips,

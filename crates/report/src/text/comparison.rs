@@ -13,7 +13,7 @@ use crate::table::{Align, Table, truncate};
 /// Whether there is anything to see in the table.
 pub(super) fn shows(comparison: &Comparison) -> bool {
     let mut metrics = comparison.rows.iter().flat_map(|row| &row.metrics);
-    metrics.any(|metric| metric.ratio.value.is_some())
+    metrics.any(|metric| words::change(metric).value.is_some())
 }
 
 pub(super) fn write(page: &mut Page, comparison: &Comparison, throughput: Throughput) {
@@ -52,12 +52,13 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
         table.line(truncate(&row.label, width));
         for (i, metric) in row.metrics.iter().enumerate() {
             let star = if i == 0 { " *" } else { "" };
+            let (change, interval) = words::change_cells(metric);
             table.row([
                 format!("  {}{star}", words::metric_name(metric)),
                 words::side_value(&metric.a, throughput),
                 words::side_value(&metric.b, throughput),
-                words::change_text(&metric.ratio),
-                words::interval_text(&metric.ratio),
+                change,
+                interval,
                 words::outcome_word(metric.outcome, metric.metric).to_owned(),
             ]);
         }

@@ -36,3 +36,15 @@ export const openFile = async (context, file, size, scheme = "light") => {
   await page.goto(`file://${file}`);
   return { page, outside };
 };
+
+// Texts of the first screen that do not fit into their box, and those of bars that leave the page.
+export const cutTexts = (page) => page.evaluate(() => {
+  const boxes = [...document.querySelectorAll(".key-figure p, .verdict summary, .verdict .line, .verdict .step, nav, nav a")];
+  const cut = boxes.filter((node) => node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline");
+  const high = boxes.filter((node) => node.scrollHeight > node.clientHeight + 1 && getComputedStyle(node).overflow !== "visible");
+  const outside = [...document.querySelectorAll("figure.bars text")].filter((node) => {
+    const { left, right } = node.getBoundingClientRect();
+    return left < 0 || right > innerWidth;
+  });
+  return [...cut, ...high, ...outside].map((node) => node.textContent.trim());
+});

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
-import { DESKTOP, PHONE, openFile, shots, startBrowser } from "./browser.mjs";
+import { DESKTOP, PHONE, cutTexts, openFile, shots, startBrowser } from "./browser.mjs";
 import { assertLooksAsKept, difference, isDifferent, picture } from "./references.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -60,6 +60,7 @@ for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summar
       }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= size.width, `the page is ${wide} wide`);
+      if (size === PHONE) assert.deepEqual(await cutTexts(page), [], "texts that are cut");
       assert.deepEqual(outside, [], "requests and errors");
       if (shots) {
         await page.screenshot({ path: join(shots, `${name}-${size.width}.png`) });

@@ -10,6 +10,7 @@ mod hosts_in_a_browser;
 mod html;
 mod machine;
 mod opinion;
+mod readable;
 mod schema;
 mod synthetic;
 mod synthetic_documents;
