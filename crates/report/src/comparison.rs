@@ -96,7 +96,13 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
                 (n > 0).then(|| format!("{n} {word}"))
             });
             let parts: Vec<String> = parts.collect();
-            let why = common_reason(rows).map(|why| format!(" ({why})"));
+            let why = common_reason(rows).map(|why| {
+                let mut firsts = rows.iter().filter_map(|row| row.metrics.first());
+                match firsts.any(|metric| change(metric).value.is_some()) {
+                    true => format!(" (no interval: {why})"),
+                    false => format!(" ({why})"),
+                }
+            });
             format!(
                 "B against A in {} rows: {}{}",
                 rows.len(),
@@ -148,7 +154,7 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
     }
 }
 
-/// Why no row has a change, where it is the same for all.
+/// Why no row has an interval, where it is the same for all: the headline gives it.
 fn common_reason(rows: &[ComparedRow]) -> Option<&str> {
     let mut reasons = rows.iter().map(|row| {
         let ratio = &row.metrics.first()?.ratio;
@@ -284,10 +290,7 @@ pub(crate) fn missing(comparison: &Comparison) -> Vec<String> {
             None => reasons.push((reason, shown, vec![name], 1)),
         }
     }
-    let said = match comparison.rows.as_slice() {
-        [row] => row.metrics.first().and_then(|m| m.ratio.reason.as_deref()),
-        _ => None,
-    };
+    let said = common_reason(&comparison.rows);
     let all = metrics().count();
     let untold = reasons.iter().filter(|(reason, ..)| said != Some(*reason));
     notes.extend(untold.map(|(reason, shown, names, count)| match shown {

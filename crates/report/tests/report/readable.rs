@@ -89,7 +89,9 @@ fn several_rows_give_a_reason_once() {
     }
     let page = compared::render(&comparison, &[a], &[b]).unwrap();
     assert_eq!(page.matches("a single trial has no spread").count(), 1);
-    assert!(page.contains("No change has an interval: a single trial"));
+    assert!(page.contains("(no interval: a single trial has no spread)"));
+    let text = render_comparison(&comparison, &TextOptions::default());
+    assert_eq!(text.matches("has no spread").count(), 1, "{text}");
 }
 
 #[test]
