@@ -8,6 +8,7 @@
 pub(crate) mod answer;
 pub(crate) mod cell;
 mod checks;
+pub(crate) mod code;
 pub mod compared;
 mod compared_figures;
 mod comparison;

@@ -6,6 +6,7 @@ use fathom_model::comparison::{
 use fathom_model::figure::Throughput;
 
 use super::checks::Checks;
+use super::headline;
 use crate::chart::figure::ChartFigure;
 use crate::chart::pairs;
 use crate::comparison as words;
@@ -20,6 +21,9 @@ pub(super) struct ComparisonView<'a> {
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) reasons: &'a [String],
     pub(super) lines: Vec<FigureLine<'a>>,
+    /// Whether any figure has an interval, and whether any was put to that test.
+    pub(super) has_intervals: bool,
+    pub(super) has_flips: bool,
     /// How the figures are read.
     pub(super) reading: String,
     pub(super) unmatched: &'a [String],
@@ -61,12 +65,15 @@ impl<'a> ComparisonView<'a> {
             Standing::Unproven => "warn",
             _ => class(comparison.outcome),
         };
+        let lines = lines(comparison);
         ComparisonView {
-            headline: words::headline(comparison),
+            headline: headline::sentence_of(&words::headline(comparison)),
             class,
             facts,
             reasons: &comparison.reasons,
-            lines: lines(comparison),
+            has_intervals: lines.iter().any(|line| !line.interval.is_empty()),
+            has_flips: lines.iter().any(|line| !line.p_flip.is_empty()),
+            lines,
             reading: reading(comparison),
             unmatched: &comparison.unmatched,
             missing: words::missing(comparison),
@@ -127,7 +134,7 @@ fn lines(comparison: &Comparison) -> Vec<FigureLine<'_>> {
                 b: value(&metric.b),
                 change,
                 interval,
-                pairs: units.map_or("–".to_owned(), |n| format!("{n:.0}")),
+                pairs: units.map_or(String::new(), |n| format!("{n:.0}")),
                 p: probability(metric.p_adjusted),
                 p_flip: probability(metric.p_sign_flip),
                 class: class(metric.outcome),
@@ -141,7 +148,7 @@ fn lines(comparison: &Comparison) -> Vec<FigureLine<'_>> {
 
 fn probability(p: Option<f64>) -> String {
     match p {
-        None => "–".to_owned(),
+        None => String::new(),
         Some(p) if p < 0.001 => "< 0.001".to_owned(),
         Some(p) => format!("{p:.3}"),
     }

@@ -70,13 +70,6 @@ pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
     ))
 }
 
-/// A text in parts: whether each is a command between backticks, without these.
-pub(crate) fn in_parts(text: &str) -> Vec<(bool, String)> {
-    let parts = text.split('`').enumerate();
-    let parts = parts.map(|(at, part)| (at % 2 == 1, part.to_owned()));
-    parts.filter(|(_, part)| !part.is_empty()).collect()
-}
-
 /// With a capital and a full stop.
 pub(crate) fn sentence_of(text: &str) -> String {
     let mut letters = text.chars();
@@ -91,17 +84,6 @@ pub(crate) fn sentence_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn commands_are_told_from_words() {
-        let parts = in_parts("try `fathom doctor` first");
-        let words = ["try ", "fathom doctor", " first"];
-        assert!(
-            parts.iter().map(|(_, part)| part).eq(words.iter()),
-            "{parts:?}"
-        );
-        assert!(parts[1].0 && !parts[2].0);
-    }
 
     #[test]
     fn an_answer_becomes_a_sentence() {

@@ -52,7 +52,7 @@ struct Page<'a> {
     limiter_lines: Vec<String>,
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
-    next: Option<Vec<(bool, String)>>,
+    next: Option<String>,
     answers: &'a [String],
     slowest: Vec<String>,
     compared: Option<ComparisonView<'a>>,
@@ -106,7 +106,7 @@ impl<'a> Page<'a> {
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
-            next: headline::next_step(run).map(|step| headline::in_parts(&step)),
+            next: headline::next_step(run),
             // The first one is the sentence.
             answers: run
                 .view

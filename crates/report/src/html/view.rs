@@ -52,7 +52,7 @@ pub(super) struct Page<'a> {
     figures: Vec<KeyFigure>,
     sentence: String,
     answers: &'a [String],
-    next: Option<Vec<(bool, String)>>,
+    next: Option<String>,
     overview: Vec<ChartFigure>,
     /// Whether there are intervals in it.
     overview_ranges: bool,
@@ -149,7 +149,7 @@ impl<'a> Page<'a> {
             checks: checks_line(findings),
             figures: key_figures::of(run),
             sentence: headline::sentence(run),
-            next: headline::next_step(run).map(|step| headline::in_parts(&step)),
+            next: headline::next_step(run),
             overview_ranges: overview.iter().any(bars::has_ranges),
             overview,
             objections: names::objections(findings),

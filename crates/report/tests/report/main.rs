@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod browser;
+mod commands;
 mod crosscheck;
 mod documents_in_a_browser;
 mod hosts_in_a_browser;
