@@ -106,6 +106,19 @@ test("a changed layout looks different, another way to smooth letters does not",
   await page.close();
 });
 
+test("a text that is cut is found", async () => {
+  const { page } = await open("io", PHONE);
+  for (const css of [".key-figure .from { width: 4em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }",
+    ".verdict summary { height: 1em; overflow: hidden }", "nav { flex-wrap: nowrap; overflow-x: auto }",
+    "figure text { transform: translateX(300px) }"]) {
+    assert.deepEqual(await cutTexts(page), [], "without the style");
+    const style = await page.addStyleTag({ content: css });
+    assert.notDeepEqual(await cutTexts(page), [], css);
+    await style.evaluate((node) => node.remove());
+  }
+  await page.close();
+});
+
 test("dark follows the system", async () => {
   const colour = async (scheme) => {
     const { page } = await open("quick", SIZES[0], scheme);
