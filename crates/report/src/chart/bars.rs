@@ -15,10 +15,10 @@ const WIDTH: f64 = 560.0;
 const LEFT: f64 = 184.0;
 /// Between a name and its bar, and between a bar and its value.
 const GAP: f64 = 7.0;
-/// Width of a letter and height of a line where letters are largest: on a phone.
-const LETTER: f64 = 9.2;
-const LINE: f64 = 17.0;
-/// Width of a digit there: all are as wide as the widest.
+/// Width of a letter and height of a line.
+const LETTER: f64 = super::svg::WIDEST_LETTER;
+const LINE: f64 = super::svg::HIGHEST_LINE;
+/// Width of a digit where letters are largest: all are as wide as the widest.
 const DIGIT: f64 = 10.3;
 /// Between two rows.
 const BETWEEN: f64 = 5.0;

@@ -14,12 +14,6 @@ use super::svg;
 /// Steps of colour.
 const LEVELS: f64 = 8.0;
 
-/// Width of a letter and height of a line of labels.
-const LETTER: f64 = 6.2;
-const LINE: f64 = 13.0;
-/// Width of a letter where letters are largest: on a phone.
-const WIDEST_LETTER: f64 = 9.2;
-
 /// A chart of a view.
 pub(crate) fn plot(plot: &Plot) -> ChartFigure {
     let label = escaped(&plot.title);
@@ -116,8 +110,8 @@ fn push_label(out: &mut String, guide: &Guide, plot: &Plot, labels: &mut Vec<Lab
     let [_, to] = ends(guide, plot);
     let upright = guide.from.0 == guide.to.0;
     let letters = guide.label.chars().count() as f64;
-    let width = letters * LETTER + 6.0;
-    let has_room = to.0 + 3.0 + letters * WIDEST_LETTER < svg::WIDTH;
+    let width = letters * svg::WIDEST_LETTER + 6.0;
+    let has_room = to.0 + width < svg::WIDTH;
     let (x, anchor) = match upright && has_room {
         true => (to.0 + 3.0, "start"),
         false => (to.0 - 3.0, "end"),
@@ -127,7 +121,7 @@ fn push_label(out: &mut String, guide: &Guide, plot: &Plot, labels: &mut Vec<Lab
             let from = if anchor == "start" { x } else { x - width };
             let line = free_line(labels, from, from + width);
             labels.push((line, from, from + width));
-            svg::TOP + 10.0 + line as f64 * LINE
+            svg::TOP + 10.0 + line as f64 * svg::HIGHEST_LINE
         }
         false => to.1 - 4.0,
     };

@@ -223,14 +223,17 @@ fn draw(disk: &DiskLoad, ceiling: Option<f64>) -> String {
     let span = disk.series.last().map_or(0.0, |last| last[0].max(0.0));
     let span = unit::span((span * 1e9) as u64);
     let key = |color: &str, word: &str| {
-        format!("<span class=\"swatch\" style=\"background:var(--{color})\"></span>{word}")
+        format!(
+            " <span class=\"keyed\"><span class=\"swatch\" style=\"background:var(--{color})\"></span>\
+             {word}</span>"
+        )
     };
     let ceiling_key = ceiling.map_or(String::new(), |_| key("bad", "ceiling"));
     let mut out = format!(
         "<h3>{name}</h3><p class=\"note\">{}{}{}{ceiling_key}</p>\
          <svg class=\"over-time\" viewBox=\"0 -14 {width} 194\" role=\"img\" \
          aria-label=\"operations per second of {name} over time\">\
-         <text x=\"0\" y=\"-3\">{} operations/s</text>",
+         <text x=\"0\" y=\"-6\">{} operations/s</text>",
         figures_line(disk),
         key("read", "reads"),
         key("write", "writes"),

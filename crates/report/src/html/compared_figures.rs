@@ -40,7 +40,7 @@ fn change((name, row, metric): (String, &str, &ComparedMetric)) -> Option<KeyFig
         number: change,
         interval: match interval.is_empty() {
             true => sides,
-            false => format!("{sides}; 95 %: {interval}"),
+            false => format!("{sides}; 95\u{a0}%: {interval}"),
         },
         hint: words::outcome_word(metric.outcome, metric.metric).to_owned(),
         ..KeyFigure::default()

@@ -70,11 +70,19 @@ pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
     ))
 }
 
-/// With a capital and a full stop.
+/// With a capital and a full stop; a name such as `node2` or `h5:/bricks` stays as it is.
 pub(crate) fn sentence_of(text: &str) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
+    let is_word = first
+        .trim_end_matches([',', ':', ';'])
+        .chars()
+        .all(|letter| letter.is_alphabetic() || matches!(letter, '-' | '\''));
     let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    let text: String = first.chain(letters).collect();
+    let first = letters.next().filter(|_| is_word);
+    let text: String = match first {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => text.to_owned(),
+    };
     match text.ends_with(['.', '!', '?']) {
         true => text,
         false => format!("{text}."),
@@ -89,5 +97,7 @@ mod tests {
     fn an_answer_becomes_a_sentence() {
         assert_eq!(sentence_of("the knee is at 8"), "The knee is at 8.");
         assert_eq!(sentence_of("B is faster."), "B is faster.");
+        assert_eq!(sentence_of("h5:/b is slow"), "h5:/b is slow.");
+        assert_eq!(sentence_of("inconclusive: none"), "Inconclusive: none.");
     }
 }
