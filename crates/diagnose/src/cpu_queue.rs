@@ -17,13 +17,13 @@ use crate::recording::{CpuShares, Recording};
 pub(crate) fn is_short(recording: &Recording, cpu: CpuLoad, waits: Option<bool>) -> Option<String> {
     let own = |cpu: CpuShares| cpu.busy() - cpu.nice.unwrap_or(0.0);
     let busy = load::series(recording, |m| Some(own(m.cpu?))).share_from(BUSY);
-    let of_cpus = of_cpus(cpu);
+    let each_cpu = each_cpu(cpu);
     let others_take_it = niced(recording) >= NICED && busy < HALF;
     let runnable = cpu.runnable_per_cpu.filter(|_| !others_take_it);
     let busy_words = cpu.busy.map(|busy| format!(", {:.0} % busy", 100.0 * busy));
     if let Some(tasks) = runnable.filter(|tasks| *tasks >= QUEUE) {
         return Some(format!(
-            "the host is short of CPU: {tasks:.1} runnable tasks for each of {of_cpus}{}",
+            "the host is short of CPU: {tasks:.1} runnable tasks for {each_cpu}{}",
             busy_words.unwrap_or_default()
         ));
     }
@@ -31,13 +31,18 @@ pub(crate) fn is_short(recording: &Recording, cpu: CpuLoad, waits: Option<bool>)
     let load = long_load(cpu).filter(|_| waits == Some(false) && !others_take_it);
     if let Some(load) = load {
         return Some(format!(
-            "the host is short of CPU: a load average of {load:.1} for each of {of_cpus}; above 1, tasks wait \
+            "the host is short of CPU: a load average of {load:.1} for {each_cpu}; above 1, tasks wait \
              for a CPU"
         ));
     }
     (busy >= HALF && waits != Some(true)).then(|| {
+        let cpus = match cpu.cpus {
+            Some(1) => "its one CPU was".to_owned(),
+            Some(cpus) => format!("{cpus} CPUs were"),
+            None => "the CPUs were".to_owned(),
+        };
         format!(
-            "the host is short of CPU: {of_cpus} were at 90 % and above for {:.0} % of the time",
+            "the host is short of CPU: {cpus} at 90 % and above for {:.0} % of the time",
             100.0 * busy
         )
     })
@@ -48,9 +53,9 @@ pub(crate) fn little_room(cpu: CpuLoad) -> Option<String> {
     let least = diagnosis::load_average::THRESHOLD;
     let load = cpu.load_per_cpu.filter(|load| *load > least)?;
     Some(format!(
-        "the load average is {load:.1} for each of {}: 0.7 to 0.8 leaves room, above 1 tasks wait for \
+        "the load average is {load:.1} for {}: 0.7 to 0.8 leaves room, above 1 tasks wait for \
          CPUs or for I/O",
-        of_cpus(cpu)
+        each_cpu(cpu)
     ))
 }
 
@@ -58,8 +63,8 @@ pub(crate) fn little_room(cpu: CpuLoad) -> Option<String> {
 pub(crate) fn load_alone(cpu: CpuLoad, waits: Option<bool>) -> Option<String> {
     let load = long_load(cpu).filter(|_| waits.is_none())?;
     Some(format!(
-        "a load average of {load:.1} for each of {}: tasks wait for CPUs or for I/O, it counts both",
-        of_cpus(cpu)
+        "a load average of {load:.1} for {}: tasks wait for CPUs or for I/O, it counts both",
+        each_cpu(cpu)
     ))
 }
 
@@ -75,9 +80,10 @@ pub(crate) fn niced(recording: &Recording) -> f64 {
     niced.mean().unwrap_or(0.0)
 }
 
-fn of_cpus(cpu: CpuLoad) -> String {
+fn each_cpu(cpu: CpuLoad) -> String {
     match cpu.cpus {
-        Some(cpus) => format!("{cpus} CPUs"),
-        None => "the CPUs".to_owned(),
+        Some(1) => "its one CPU".to_owned(),
+        Some(cpus) => format!("each of {cpus} CPUs"),
+        None => "each of the CPUs".to_owned(),
     }
 }

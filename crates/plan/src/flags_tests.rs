@@ -204,3 +204,17 @@ fn a_state_to_end_at_brings_an_upper_bound_in_time() {
     assert_eq!(bounded.bounds.time_ns, Some(300_000_000_000));
     assert_eq!(bounded.bounds.bytes, Some(1 << 30));
 }
+
+#[test]
+fn a_flush_of_a_load_that_only_reads_is_refused() {
+    for (line, flags) in [
+        ("--rw randread --fdatasync 1", "--fdatasync"),
+        ("--rw read --fsync 8 --end-fsync", "--fsync and --end-fsync"),
+    ] {
+        let said = refused(line);
+        assert!(said.contains("nothing to flush"), "{said}");
+        let help = format!("leave {flags} out, or write: --rw randwrite");
+        assert!(said.contains(&help), "{said}");
+    }
+    workload("--rw randrw --rwmixread 99 --fdatasync 1");
+}

@@ -100,7 +100,7 @@
   follow();
   for (const hint of document.querySelectorAll(".hint")) hint.hidden = false;
   // What scrolls can be scrolled by keys.
-  for (const box of document.querySelectorAll(".scroll, nav")) {
+  for (const box of document.querySelectorAll(".scroll")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   }
   root.dataset.ready = "1";

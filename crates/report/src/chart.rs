@@ -8,6 +8,7 @@ pub(crate) mod figure;
 mod heat;
 pub(crate) mod host_cells;
 pub(crate) mod host_strip;
+pub(crate) mod kind_class;
 mod levels;
 pub(crate) mod overlay;
 pub(crate) mod pairs;

@@ -3,7 +3,7 @@
 use fathom_model::comparison::{ComparedRow, Comparison, ComparisonOutcome};
 use fathom_model::figure::Throughput;
 
-use crate::comparison::{change_text, margin_text, metric_name, outcome_word, side_value};
+use crate::comparison::{change_cells, margin_text, metric_name, outcome_word, side_value};
 use crate::table::{Align, Table, wrap};
 
 /// How the table is read.
@@ -93,7 +93,7 @@ fn table(comparisons: &[Comparison], throughput: Throughput) -> Table {
                 Some(metric) => {
                     let word = outcome_word(metric.outcome, metric.metric);
                     cells.push(side_value(&metric.b, throughput));
-                    cells.push(format!("{} {word}", change_text(&metric.ratio)));
+                    cells.push(format!("{} {word}", change_cells(metric).0));
                 }
                 None => cells.extend(["-".to_owned(), String::new()]),
             }

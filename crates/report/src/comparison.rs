@@ -7,8 +7,9 @@ use fathom_model::comparison::{
     ComparedControl, ComparedMetric, ComparedRow, ComparedSide, Comparison, ComparisonOutcome,
     Difference, Metric, Standing,
 };
-pub(crate) use fathom_model::figure::change::{change_text, interval_text};
+use fathom_model::figure::change::{change_text, interval_text};
 use fathom_model::figure::{Figure, Throughput};
+use fathom_model::unit;
 use fathom_rules::check;
 
 use crate::escape::escape_markdown as escape;
@@ -55,6 +56,26 @@ pub(crate) fn side_value(estimate: &Estimate, throughput: Throughput) -> String 
     Figure::of(estimate, throughput).value()
 }
 
+/// B over A: as it was judged, or else of the two values, which has no interval.
+pub(crate) fn change(metric: &ComparedMetric) -> Estimate {
+    let of_values = || {
+        let ratio = metric.b.value? / metric.a.value?;
+        let why = metric.ratio.reason.clone().unwrap_or_default();
+        let is_ratio = ratio.is_finite() && ratio > 0.0;
+        is_ratio.then(|| Estimate::point(metric.ratio.unit, ratio, why))
+    };
+    match metric.ratio.value {
+        Some(_) => metric.ratio.clone(),
+        None => of_values().unwrap_or_else(|| metric.ratio.clone()),
+    }
+}
+
+/// The change and its interval, each as a cell of a table.
+pub(crate) fn change_cells(metric: &ComparedMetric) -> (String, String) {
+    let change = change(metric);
+    (change_text(&change), interval_text(&change))
+}
+
 /// The whole in one sentence.
 pub(crate) fn headline(comparison: &Comparison) -> String {
     let what = match comparison.rows.as_slice() {
@@ -75,7 +96,13 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
                 (n > 0).then(|| format!("{n} {word}"))
             });
             let parts: Vec<String> = parts.collect();
-            let why = common_reason(rows).map(|why| format!(" ({why})"));
+            let why = common_reason(rows).map(|why| {
+                let mut firsts = rows.iter().filter_map(|row| row.metrics.first());
+                match firsts.any(|metric| change(metric).value.is_some()) {
+                    true => format!(" (no interval: {why})"),
+                    false => format!(" ({why})"),
+                }
+            });
             format!(
                 "B against A in {} rows: {}{}",
                 rows.len(),
@@ -96,18 +123,12 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
         return "nothing could be compared".to_owned();
     };
     let name = metric_name(metric);
-    let figures = match metric.ratio.value {
-        Some(_) => format!(
-            "{name} {} (95 % interval {})",
-            change_text(&metric.ratio),
-            interval_text(&metric.ratio)
-        ),
-        None => format!(
-            "{name} {} and {} ({})",
-            side_value(&metric.a, Throughput::default()),
-            side_value(&metric.b, Throughput::default()),
-            metric.ratio.reason.as_deref().unwrap_or("not measured")
-        ),
+    let (change, interval) = change_cells(metric);
+    let why = metric.ratio.reason.as_deref().unwrap_or("not measured");
+    let figures = match (self::change(metric).value, interval.is_empty()) {
+        (Some(_), false) => format!("{name} {change} (95 % interval {interval})"),
+        (Some(_), true) => format!("{name} {change} (no interval: {why})"),
+        (None, _) => format!("{name} n/a ({why})"),
     };
     match metric.outcome {
         ComparisonOutcome::Faster | ComparisonOutcome::Slower => {
@@ -133,7 +154,7 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
     }
 }
 
-/// Why no row has a change, where it is the same for all.
+/// Why no row has an interval, where it is the same for all: the headline gives it.
 fn common_reason(rows: &[ComparedRow]) -> Option<&str> {
     let mut reasons = rows.iter().map(|row| {
         let ratio = &row.metrics.first()?.ratio;
@@ -161,19 +182,23 @@ fn opposite(row: &ComparedRow, decided: ComparisonOutcome) -> Option<String> {
 
 /// What would decide an open figure.
 pub(crate) fn more_text(comparison: &Comparison, metric: &ComparedMetric) -> Option<String> {
-    let unit = match comparison.planned_pairs {
-        Some(_) => "pairs",
-        None => "trials or runs a side",
-    };
     let least = check::v51::CAVEAT;
     if let Some(planned) = comparison.planned_pairs
         && f64::from(planned) < least
     {
-        return Some(format!("{planned} pairs decide nothing, {least:.0} can"));
+        let verb = if planned == 1 { "decides" } else { "decide" };
+        let pairs = unit::counted(planned.into(), "pair");
+        return Some(format!("{pairs} {verb} nothing, {least:.0} can"));
     }
-    metric
-        .more_pairs
-        .map(|more| format!("about {more} more {unit} would decide"))
+    metric.more_pairs.map(|more| {
+        let units = match (comparison.planned_pairs, more) {
+            (Some(_), 1) => "pair",
+            (Some(_), _) => "pairs",
+            (None, 1) => "trial or run a side",
+            (None, _) => "trials or runs a side",
+        };
+        format!("about {more} more {units} would decide")
+    })
 }
 
 /// `A` with its command, as a line.
@@ -203,7 +228,8 @@ pub(crate) fn design_line(comparison: &Comparison) -> String {
     let margin = margin_text(comparison);
     match comparison.planned_pairs {
         Some(pairs) => format!(
-            "{pairs} alternating pairs (ABBA); under {} counts as equal",
+            "{} (ABBA); under {} counts as equal",
+            unit::counted(pairs.into(), "alternating pair"),
             margin.trim_start_matches('±')
         ),
         None => format!("stored runs, not in turns; margin {margin}"),
@@ -232,24 +258,46 @@ fn control_word(control: &ComparedControl) -> &'static str {
     }
 }
 
-/// Why figures of the rows are missing, once each.
+/// Why changes or their intervals are missing: a sentence for each reason that the
+/// headline does not give.
 pub(crate) fn missing(comparison: &Comparison) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for metric in comparison.rows.iter().flat_map(|row| &row.metrics) {
+    let metrics = || comparison.rows.iter().flat_map(|row| &row.metrics);
+    let mut notes = Vec::new();
+    // Each reason, whether a change is shown, whose it is, and how often it is given.
+    let mut reasons: Vec<(&str, bool, Vec<String>, usize)> = Vec::new();
+    for metric in metrics() {
+        let name = metric_name(metric);
         let (have, planned) = (metric.pairs.len(), comparison.planned_pairs);
         if let Some(planned) = planned.filter(|p| have > 0 && have < *p as usize) {
-            let name = metric_name(metric);
             notes.push(format!(
-                "{name}: from {have} of {planned} pairs; the others cannot support it"
+                "{name}: from {have} of {}; the others cannot support it",
+                unit::counted(planned.into(), "pair")
             ));
         }
-        if let (None, Some(reason)) = (metric.ratio.value, &metric.ratio.reason) {
-            let note = format!("{} n/a: {reason}", metric_name(metric));
-            if !notes.contains(&note) {
-                notes.push(note);
+        let reason = metric.ratio.reason.as_deref();
+        let Some(reason) = reason.filter(|_| metric.ratio.value.is_none()) else {
+            continue;
+        };
+        let shown = change(metric).value.is_some();
+        let mut known = reasons.iter_mut();
+        match known.find(|known| known.0 == reason && known.1 == shown) {
+            Some((_, _, names, count)) => {
+                *count += 1;
+                if !names.contains(&name) {
+                    names.push(name);
+                }
             }
+            None => reasons.push((reason, shown, vec![name], 1)),
         }
     }
+    let said = common_reason(&comparison.rows);
+    let all = metrics().count();
+    let untold = reasons.iter().filter(|(reason, ..)| said != Some(*reason));
+    notes.extend(untold.map(|(reason, shown, names, count)| match shown {
+        true if *count == all => format!("No change has an interval: {reason}"),
+        true => format!("No interval for {}: {reason}", names.join(", ")),
+        false => format!("{} n/a: {reason}", names.join(", ")),
+    }));
     notes
 }
 
@@ -282,15 +330,14 @@ pub(crate) fn push_markdown(out: &mut String, comparison: &Comparison) {
     for row in &comparison.rows {
         for (i, metric) in row.metrics.iter().enumerate() {
             let star = if i == 0 { "\\*" } else { "" };
+            let (change, interval) = change_cells(metric);
             let _ = writeln!(
                 out,
-                "| {} | {}{star} | {} | {} | {} | {} | {} |",
+                "| {} | {}{star} | {} | {} | {change} | {interval} | {} |",
                 escape(if i == 0 { &row.label } else { "" }),
                 escape(&metric_name(metric)),
                 side_value(&metric.a, Throughput::Binary),
                 side_value(&metric.b, Throughput::Binary),
-                change_text(&metric.ratio),
-                interval_text(&metric.ratio),
                 outcome_word(metric.outcome, metric.metric),
             );
         }

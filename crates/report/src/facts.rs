@@ -76,8 +76,8 @@ pub(crate) fn host_line(run: &JudgedRun) -> String {
     if let Some(fleet) = &run.fleet {
         let there = fleet.hosts.iter().filter(|host| host.lost.is_none());
         parts.push(format!(
-            "{} hosts, driven from {}",
-            there.count(),
+            "{}, driven from {}",
+            unit::counted(there.count() as u64, "host"),
             host.hostname
         ));
     } else if !host.hostname.is_empty() {
@@ -88,8 +88,7 @@ pub(crate) fn host_line(run: &JudgedRun) -> String {
     }
     parts.extend(host.cpu_model.clone());
     if host.cpus > 0 {
-        let plural = if host.cpus == 1 { "" } else { "s" };
-        parts.push(format!("{} CPU{plural}", host.cpus));
+        parts.push(unit::counted(host.cpus.into(), "CPU"));
     }
     if host.memory_bytes > 0 {
         parts.push(format!("{} memory", unit::bytes(host.memory_bytes)));
@@ -252,9 +251,9 @@ pub(crate) fn failures_line(run: &JudgedRun) -> Option<String> {
         .map(|(class, n)| format!("{} {}", class.name(), unit::group(*n)))
         .collect();
     Some(format!(
-        "{} of {} operations failed ({}): {}",
+        "{} of {} failed ({}): {}",
         unit::group(failed),
-        unit::group(tried),
+        unit::counted(tried, "operation"),
         fathom_model::figure::percent(failed as f64 / tried as f64),
         by_class.join(", ")
     ))
@@ -277,8 +276,8 @@ pub(crate) fn ended_line(run: &JudgedRun) -> Option<String> {
         format!(": {}", reason.trim_end_matches('.'))
     });
     Some(format!(
-        "{word} after {complete} of {} trials{reason}. Partial results were saved.",
-        run.run.planned_trials
+        "{word} after {complete} of {}{reason}. Partial results were saved.",
+        unit::counted(run.run.planned_trials.into(), "trial")
     ))
 }
 

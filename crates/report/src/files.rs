@@ -58,23 +58,21 @@ pub(crate) fn tree(trial: &JudgedTrial) -> Option<String> {
     let meta: &MetaWork = trial.workload.files_work()?;
     let tree = &meta.tree;
     let workers = trial.workload.workers;
-    let size = match tree.sizes {
-        FileSizes::Fixed(0) => "empty files".to_owned(),
-        FileSizes::Fixed(bytes) => format!("files of {}", unit::bytes_exact(bytes)),
+    let total = tree.files.saturating_mul(u64::from(workers));
+    let files = unit::counted(total, "file");
+    let files = match tree.sizes {
+        FileSizes::Fixed(0) => unit::counted(total, "empty file"),
+        FileSizes::Fixed(bytes) => format!("{files} of {}", unit::bytes_exact(bytes)),
         FileSizes::Exponential {
             mean_bytes,
             max_bytes,
         } => format!(
-            "files of {} on average (exponential, at most {})",
+            "{files} of {} on average (exponential, at most {})",
             unit::bytes_exact(mean_bytes),
             unit::bytes_exact(max_bytes)
         ),
     };
-    let total = tree.files.saturating_mul(u64::from(workers));
-    let by = match workers {
-        1 => "1 worker".to_owned(),
-        n => format!("{n} workers"),
-    };
+    let by = unit::counted(workers.into(), "worker");
     let whose = match (tree.shared, workers) {
         (true, 2..) => " that all share",
         (false, 2..) => " of each worker's own",
@@ -86,11 +84,7 @@ pub(crate) fn tree(trial: &JudgedTrial) -> Option<String> {
     };
     let depth = match tree.depth {
         0 => String::new(),
-        1 => ", 1 level deep".to_owned(),
-        n => format!(", {n} levels deep"),
+        n => format!(", {} deep", unit::counted(n.into(), "level")),
     };
-    Some(format!(
-        "{} {size} by {by}, in {directories}{depth}",
-        unit::group(total)
-    ))
+    Some(format!("{files} by {by}, in {directories}{depth}"))
 }

@@ -60,13 +60,13 @@ fn of_trial(run: &JudgedRun, trial: &JudgedTrial, used: &GlusterUse) -> Option<(
     let lookups = used.calls_of("LOOKUP");
     let each = lookups as f64 / ops as f64;
     let mut lines = vec![format!(
-        "{}: {} LOOKUPs at {} bricks of {} ({}) for {} operations, {each:.2} for each{}.",
+        "{}: {} at {} of {} ({}) for {}, {each:.2} for each{}.",
         facts::trial_name(run, trial),
-        unit::group(lookups),
-        used.bricks.len(),
+        unit::counted(lookups, "LOOKUP"),
+        unit::counted(used.bricks.len() as u64, "brick"),
         used.volume,
         used.kind,
-        unit::group(ops),
+        unit::counted(ops, "operation"),
         depth(trial),
     )];
     lines.extend(bricks(used));
@@ -107,9 +107,9 @@ fn bricks(used: &GlusterUse) -> Vec<String> {
 pub fn render(used: &GlusterUse, operations: Option<u64>) -> String {
     let lookups = used.calls_of("LOOKUP");
     let mut lines = vec![format!(
-        "{} LOOKUPs at {} bricks",
-        unit::group(lookups),
-        used.bricks.len()
+        "{} at {}",
+        unit::counted(lookups, "LOOKUP"),
+        unit::counted(used.bricks.len() as u64, "brick")
     )];
     lines.extend(bricks(used));
     let each = operations.map(|ops| lookups as f64 / ops.max(1) as f64);

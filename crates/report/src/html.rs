@@ -8,7 +8,9 @@
 pub(crate) mod answer;
 pub(crate) mod cell;
 mod checks;
+pub(crate) mod code;
 pub mod compared;
+mod compared_figures;
 mod comparison;
 pub(crate) mod document_page;
 mod fingerprint;
@@ -22,6 +24,8 @@ mod rows;
 mod standard;
 pub mod summary_page;
 mod view;
+
+use std::borrow::Borrow;
 
 use askama::Template;
 use fathom_model::{JudgedRun, printable};
@@ -42,6 +46,9 @@ const STYLE: &str = concat!(
     include_str!("../assets/report.css"),
 );
 
+/// What is said of checks without the evidence that they need.
+const NOT_MEASURED: &str = "could not be measured here";
+
 /// The run as one HTML document.
 ///
 /// # Errors
@@ -54,6 +61,11 @@ pub fn render(run: &JudgedRun) -> Result<String> {
 /// no characters that change what is shown around them.
 pub(crate) fn page(template: &impl Template) -> Result<String> {
     Ok(printable::lines(&template.render()?).into_owned())
+}
+
+/// So many of something, for the template.
+fn counted(count: impl Borrow<usize>, word: &str) -> String {
+    fathom_model::unit::counted(*count.borrow() as u64, word)
 }
 
 /// A time since the start of the load, or an age, for the template.

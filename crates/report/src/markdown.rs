@@ -150,6 +150,7 @@ fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
         true => (" max |", "--:|"),
         false => ("", ""),
     };
+    let from = out.len();
     let _ = writeln!(
         out,
         "| workload | op | trials | IOPS | MiB/s | mean | p50 | p99 | p99.9 |{head}\n\
@@ -206,7 +207,15 @@ fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
             }
         }
     }
-    out.push_str("\nValues with half the width of their 95 % interval.\n\n");
+    push_reading(out, from);
+}
+
+/// What the signs in the table from a place on mean, where there are any.
+fn push_reading(out: &mut String, from: usize) {
+    out.push('\n');
+    if out.get(from..).is_some_and(|table| table.contains('±')) {
+        out.push_str("Values with half the width of their 95 % interval.\n\n");
+    }
 }
 
 /// The largest latency, which is exact.

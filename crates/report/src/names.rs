@@ -1,9 +1,11 @@
 //! Words for findings and for the values of the verdict, the same in every output.
 
 use fathom_model::Finding;
+use fathom_model::Limiter;
 pub(crate) use fathom_model::names::{
     fit, limiter, limiter_key, mark, state, status, validity, validity_key,
 };
+use fathom_model::unit::counted;
 use fathom_model::verdict::FindingStatus;
 
 /// The findings that say something against the number, worst first.
@@ -19,4 +21,26 @@ pub(crate) fn objections(findings: &[Finding]) -> Vec<&Finding> {
 /// How many findings have a status.
 pub(crate) fn tally(findings: &[Finding], status: FindingStatus) -> usize {
     findings.iter().filter(|f| f.status == status).count()
+}
+
+/// `21 checks passed`, and how many of them `could not run here`.
+pub(crate) fn checks_passed(findings: &[Finding], not_measured: &str) -> String {
+    let passed = counted(tally(findings, FindingStatus::Pass) as u64, "check");
+    match tally(findings, FindingStatus::NotMeasured) {
+        0 => format!("{passed} passed"),
+        unmeasured => format!("{passed} passed, {unmeasured} {not_measured}"),
+    }
+}
+
+/// What a limiter is in a sentence: `limited by the file system`.
+pub(crate) fn limited_by(limiter: Limiter) -> String {
+    match limiter {
+        Limiter::Device | Limiter::QueueDepth | Limiter::Filesystem | Limiter::Network => {
+            format!("the {}", self::limiter(limiter))
+        }
+        Limiter::GeneratorCpu => "the CPU of the generator".to_owned(),
+        Limiter::Flush => "flushes (durability)".to_owned(),
+        Limiter::Unknown => "something that is not determined".to_owned(),
+        limiter => self::limiter(limiter).to_owned(),
+    }
 }

@@ -69,8 +69,8 @@ pub fn text(
 ) -> String {
     let size = sized(network, disk, None);
     let mut text = format!(
-        "{} disks per node\n  network  {} ({})\n  disk     {} ({})\n",
-        size.disks_per_node,
+        "{} per node\n  network  {} ({})\n  disk     {} ({})\n",
+        unit::counted(size.disks_per_node, "disk"),
         unit::throughput_decimal(network.value),
         network.source,
         unit::throughput_decimal(disk.value),

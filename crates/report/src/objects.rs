@@ -8,37 +8,38 @@ pub(crate) fn work(trial: &JudgedTrial) -> Option<String> {
     let object = trial.workload.requests()?;
     let workers = trial.workload.workers;
     let size = match &object.sizes {
-        ObjectSizes::Fixed(bytes) => format!("objects of {}", unit::bytes_exact(*bytes)),
+        ObjectSizes::Fixed(bytes) => unit::bytes_exact(*bytes),
         ObjectSizes::Range {
             min_bytes,
             max_bytes,
         } => format!(
-            "objects of {} to {}",
+            "{} to {}",
             unit::bytes_exact(*min_bytes),
             unit::bytes_exact(*max_bytes)
         ),
         ObjectSizes::Log2 { max_bytes } => format!(
-            "objects of up to {} (each halving as often)",
+            "up to {} (each halving as often)",
             unit::bytes_exact(*max_bytes)
         ),
-        ObjectSizes::Weighted(all) => format!("objects of {} sizes by weight", all.len()),
+        ObjectSizes::Weighted(all) => {
+            format!("{} by weight", unit::counted(all.len() as u64, "size"))
+        }
     };
-    let total = unit::group(object.objects.saturating_mul(u64::from(workers)));
+    let total = object.objects.saturating_mul(u64::from(workers));
     let what = match object.existing {
         true => "objects that were there".to_owned(),
-        false => format!("{total} {size}"),
+        false => format!("{} of {size}", unit::counted(total, "object")),
     };
     let layout = match object.keys {
         KeyLayout::Flat => String::new(),
         KeyLayout::Hashed => ", hashed keys".to_owned(),
         KeyLayout::Tree { depth, fan_out } => {
-            format!(", {depth} levels of {fan_out} prefixes")
+            let levels = unit::counted(depth.into(), "level");
+            let ending = if fan_out == 1 { "" } else { "es" };
+            format!(", {levels} of {fan_out} prefix{ending}")
         }
     };
-    let by = match workers {
-        1 => "1 worker".to_owned(),
-        n => format!("{n} workers"),
-    };
+    let by = unit::counted(workers.into(), "worker");
     let depth = trial.workload.queue_depth;
     Some(format!("{what} by {by}, {depth} in flight each{layout}"))
 }

@@ -72,7 +72,8 @@ fn write_result(page: &mut Page, result: &ResultOpinion, options: &TextOptions) 
     }
     if let Some(more) = result.jobs.len().checked_sub(MOST_JOBS).filter(|n| *n > 0) {
         page.blank();
-        page.line(&format!("and {more} more jobs; --json has them all"));
+        let more = unit::counted(more as u64, "more job");
+        page.line(&format!("and {more}; --json has them all"));
     }
     page.blank();
     if result.jobs.len() > 1 {
@@ -201,9 +202,8 @@ fn write_validity(page: &mut Page, name: &str, validity: Validity, findings: &[F
     let text = match findings.is_empty() {
         true => words.to_owned(),
         false => format!(
-            "{words} ({} checks passed, {} could not be made from this file)",
-            names::tally(findings, FindingStatus::Pass),
-            names::tally(findings, FindingStatus::NotMeasured)
+            "{words} ({})",
+            names::checks_passed(findings, "could not be made from this file")
         ),
     };
     page.field_toned(name, &text, Some((words, tone)));

@@ -72,6 +72,8 @@ pub(crate) struct Section<'v> {
     figures: Vec<ChartFigure>,
     /// The tables of estimates, behind the others.
     estimates: Results<'v>,
+    /// What the signs in the other tables mean.
+    signs: String,
 }
 
 impl<'v> Section<'v> {
@@ -81,9 +83,42 @@ impl<'v> Section<'v> {
         Section {
             figures: charts.chain(map).collect(),
             estimates: Results::of(view),
+            signs: signs(view),
             view,
         }
     }
+}
+
+/// What the signs in the tables mean: only of those that are there.
+fn signs(view: &View) -> String {
+    let cells = view.tables.iter().filter(|_| view.has_signs);
+    let cells = cells.flat_map(|table| {
+        let rows = table.rows.iter();
+        rows.flat_map(|row| table.columns.iter().zip(row))
+    });
+    let cells = cells.map(|(column, cell)| (shown(&column.head) == "±", shown_cell(cell)));
+    let cells: Vec<(bool, String)> = cells.collect();
+    let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+    let ends = |sign: char| {
+        let mut others = cells.iter().filter(|(is_half, _)| !is_half);
+        others.any(|(_, text)| has_digit(text) && text.ends_with(sign))
+    };
+    let halves = || cells.iter().filter(|(is_half, _)| *is_half);
+    let meanings = [
+        (ends('*'), "*: caveats."),
+        (ends('!'), "!: not trusted."),
+        (
+            halves().any(|(_, text)| has_digit(text)),
+            "±: half the 95 % interval.",
+        ),
+        (
+            halves().any(|(_, text)| text.ends_with('?')),
+            "?: too short for an interval.",
+        ),
+    ];
+    let meanings = meanings.into_iter().filter(|(is_there, _)| *is_there);
+    let meanings: Vec<&str> = meanings.map(|(_, words)| words).collect();
+    meanings.join(" ")
 }
 
 impl Section<'_> {
@@ -243,7 +278,9 @@ mod tests {
         );
         let html = Section::of(&points()).render().unwrap();
         assert!(html.contains("<td class=\"n\">8</td>"), "{html}");
-        assert!(html.contains("5 s a trial. *: caveats"), "{html}");
+        // What is not in the table is not explained.
+        let note = "5 s a trial. ±: half the 95 % interval.</p>";
+        assert!(html.contains(note), "{html}");
     }
 
     #[test]

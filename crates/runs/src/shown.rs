@@ -128,6 +128,42 @@ impl<F: DocumentFormat> Shown<F> {
     }
 }
 
+/// A page beside the document.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub struct AlsoPage {
+    /// Also write a page to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl AlsoPage {
+    /// Looks before the work begins whether the file may be written.
+    ///
+    /// # Errors
+    /// The file is another's, or cannot be written.
+    pub fn admit(&self) -> anyhow::Result<()> {
+        if let Some(path) = &self.html {
+            fathom_console::admit(path, Mark::Page)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the page where one is asked for.
+    ///
+    /// # Errors
+    /// It cannot be made or written.
+    pub fn write(
+        &self,
+        page: impl FnOnce() -> fathom_report::Result<String>,
+    ) -> anyhow::Result<()> {
+        match &self.html {
+            Some(path) => Ok(write_file(path, Mark::Page, &page()?)?),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A file is named for a format that a command does not have.
 #[derive(Debug, thiserror::Error)]
 #[error(

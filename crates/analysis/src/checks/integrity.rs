@@ -243,7 +243,10 @@ pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
     let (status, text) = match trial.record.state {
         _ if stuck > 0 => (
             FindingStatus::Invalid,
-            format!("{stuck} operations did not come back"),
+            format!(
+                "{} did not come back",
+                unit::counted(stuck as u64, "operation")
+            ),
         ),
         RunState::Failed => (FindingStatus::Invalid, "the trial failed".to_owned()),
         _ if nothing => (

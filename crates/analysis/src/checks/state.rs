@@ -1,5 +1,6 @@
 //! V31, V32: is something else at work on the storage, and is it whole?
 
+use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_rules::{Rule, TargetKind, check};
 
@@ -96,7 +97,8 @@ fn filesystem_faults(trial: &Trial<'_>) -> Vec<String> {
     }
     let errors = filesystem_facts(trial, "errors_count").filter_map(|n| n.parse::<u64>().ok());
     if let Some(errors) = errors.max().filter(|errors| *errors > 0) {
-        faults.push(format!("the file system has {errors} errors on record"));
+        let errors = unit::counted(errors, "error");
+        faults.push(format!("the file system has {errors} on record"));
     }
     faults
 }

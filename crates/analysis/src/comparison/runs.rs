@@ -4,7 +4,7 @@
 use fathom_model::comparison::{COMPARISON_SCHEMA, ComparedSide, Comparison, Difference, Standing};
 use fathom_model::judged::{JudgedRun, JudgedTrial, ResultRow};
 use fathom_model::schedule::TrialRole;
-use fathom_model::{Metric, RunState, Validity};
+use fathom_model::{Metric, RunState, Validity, unit};
 use fathom_rules::method::comparison::LEAST_UNITS;
 use fathom_stats::moments::mean;
 
@@ -272,8 +272,10 @@ fn untrusted(matches: &[Match<'_>]) -> Vec<String> {
         .iter()
         .filter(|t| t.verdict.validity == Validity::NotTrusted)
         .count();
+    let trials = |count: usize| unit::counted(count as u64, "trial");
     match bad {
         0 => Vec::new(),
-        n => vec![format!("{n} of {} trials are not trusted", all.len())],
+        1 => vec![format!("1 of {} is not trusted", trials(all.len()))],
+        n => vec![format!("{n} of {} are not trusted", trials(all.len()))],
     }
 }

@@ -1,6 +1,7 @@
 //! What speaks against a comparison: checks V50 to V53.
 
 use fathom_model::comparison::{Comparison, Difference, Standing};
+use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus};
 use fathom_rules::check;
 
@@ -31,7 +32,8 @@ pub(crate) fn unpaired(interleaved: bool) -> Finding {
 /// V51: pairs of the row that has fewest.
 pub(crate) fn few_pairs(fewest: usize, planned: Option<u32>) -> Finding {
     let of = planned.map_or(String::new(), |p| format!(" of {p} planned"));
-    let evidence = format!("{fewest} pairs{of} can be used in the row with the fewest");
+    let pairs = unit::counted(fewest as u64, "pair");
+    let evidence = format!("{pairs}{of} can be used in the row with the fewest");
     let outcome = Outcome::graded(check::V51, fewest as f64, evidence);
     let least = check::v51::CAVEAT;
     let too_few = planned.is_some_and(|planned| f64::from(planned) < least);

@@ -6,7 +6,7 @@ use fathom_model::comparison::{
 };
 use fathom_model::judged::{JudgedRun, JudgedTrial};
 use fathom_model::schedule::{Purpose, TrialRole};
-use fathom_model::{Metric, RunState, Validity};
+use fathom_model::{Metric, RunState, Validity, unit};
 use fathom_rules::method::comparison::CONTROL_SHARE;
 use fathom_stats::moments;
 
@@ -273,9 +273,10 @@ fn untrusted(rows: &[Turns<'_>]) -> Vec<String> {
     let why = why.map_or(String::new(), |f| {
         format!(", for example {}: {}", f.id, f.evidence)
     });
+    let are = if bad.len() == 1 { "is" } else { "are" };
     vec![format!(
-        "{} of {} trials are not trusted{why}",
+        "{} of {} {are} not trusted{why}",
         bad.len(),
-        all.count()
+        unit::counted(all.count() as u64, "trial")
     )]
 }

@@ -10,6 +10,7 @@ use fathom_model::network::{
     Protocol,
 };
 use fathom_rules::network;
+use fathom_rules::network::packet_size::LARGEST_BYTES;
 use fathom_rules::network::window::{QUEUE_TIMES, QUEUE_US};
 use fathom_stats::mad::robust_deviation;
 use fathom_stats::median::median;
@@ -109,10 +110,10 @@ pub(super) fn limit(report: &PairReport, way: Way) -> Option<NetLimit> {
     let found = asked(best)
         .or_else(|| lossy_beside_datagrams(best, &seen))
         .or_else(|| link(report, best))
-        .or_else(|| cpu(best))
+        .or_else(|| cpu(report, best))
         .or_else(|| window(report, best, &seen))
         .or_else(|| plateau(best, &seen))
-        .or_else(|| host(best))
+        .or_else(|| host(report, best))
         .or_else(|| loss(best));
     Some(found.unwrap_or_else(|| unknown(best)))
 }
@@ -174,12 +175,44 @@ fn link(report: &PairReport, best: Seen<'_>) -> Option<NetLimit> {
     })
 }
 
-fn cpu(best: Seen<'_>) -> Option<NetLimit> {
-    let found = |kind, evidence: String, remedy: &str| NetLimit {
+/// What a network can do about CPUs that are at their end: nothing between two ends of
+/// one machine, and larger packets only where they are not as large as they get.
+fn relief(report: &PairReport, best: Seen<'_>) -> Vec<&'static str> {
+    if report.is_one_machine() {
+        return Vec::new();
+    }
+    let links = [&report.ours, &report.theirs].map(|host| host.link.as_ref()?.mtu_bytes);
+    let mut states = best.flow.sender.connections.iter();
+    let path = states.find_map(|c| c.last_tcp());
+    let path = path.map(|tcp| tcp.path_mtu_bytes).filter(|mtu| *mtu > 0);
+    let mtu = links.into_iter().chain([path]).flatten().min();
+    let is_small = mtu.is_none_or(|mtu| mtu < LARGEST_BYTES);
+    let larger = is_small.then_some("larger packets (MTU 9000)");
+    larger
+        .into_iter()
+        .chain(["offloads of the network card"])
+        .collect()
+}
+
+/// Where both ends are one machine there is no network whose limit could be found.
+const APART: &str = "measure between two machines: both ends share the CPUs of one here";
+
+/// `a, b, or c`.
+fn one_of(choices: &[&str]) -> String {
+    match choices {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first, second] => format!("{first}, or {second}"),
+        [others @ .., last] => format!("{}, or {last}", others.join(", ")),
+    }
+}
+
+fn cpu(report: &PairReport, best: Seen<'_>) -> Option<NetLimit> {
+    let found = |kind, evidence: String, remedy: String| NetLimit {
         kind,
         wire_bits: None,
         evidence,
-        remedy: remedy.to_owned(),
+        remedy,
     };
     let ends = [
         (&best.flow.receiver, NetLimitKind::ReceiverCpu, "receiver"),
@@ -195,9 +228,9 @@ fn cpu(best: Seen<'_>) -> Option<NetLimit> {
                 percent(share),
                 bits(best.payload)
             );
-            let remedy = "more streams over more cores, larger packets (MTU 9000), or offloads of \
-                          the network card";
-            return Some(found(kind, evidence, remedy));
+            let mut choices = vec!["more streams over more cores"];
+            choices.extend(relief(report, best));
+            return Some(found(kind, evidence, one_of(&choices)));
         }
         if let Some(host) = end.host
             && host.interrupt_share >= network::one_cpu::THRESHOLD
@@ -207,9 +240,14 @@ fn cpu(best: Seen<'_>) -> Option<NetLimit> {
                 percent(host.interrupt_share),
                 host.interrupt_cpu
             );
-            let remedy = "spread the queues of the network card over the cores (ethtool -L, \
-                              irqbalance, RPS)";
-            return Some(found(kind, evidence, remedy));
+            let remedy = match report.is_one_machine() {
+                true => APART,
+                false => {
+                    "spread the queues of the network card over the cores (ethtool -L, \
+                     irqbalance, RPS)"
+                }
+            };
+            return Some(found(kind, evidence, remedy.to_owned()));
         }
     }
     None
@@ -231,7 +269,7 @@ fn waited_share(end: &EndReport) -> f64 {
 }
 
 /// All CPUs of a host: this load uses them, or waits for them.
-fn host(best: Seen<'_>) -> Option<NetLimit> {
+fn host(report: &PairReport, best: Seen<'_>) -> Option<NetLimit> {
     let ends = [
         (&best.flow.receiver, "receiver"),
         (&best.flow.sender, "sender"),
@@ -245,21 +283,28 @@ fn host(best: Seen<'_>) -> Option<NetLimit> {
         if !uses && waited_share(end) < network::host_cpu::WAITED {
             return None;
         }
-        let remedy = match uses {
-            false => "measure while nothing else runs there",
-            true => "larger packets (MTU 9000), offloads of the network card, or more CPUs",
+        let remedy = match (uses, relief(report, best)) {
+            (false, _) => "measure while nothing else runs there".to_owned(),
+            (true, none) if none.is_empty() => APART.to_owned(),
+            (true, mut choices) => {
+                choices.push("more CPUs");
+                one_of(&choices)
+            }
+        };
+        let (cpus, were) = match host.cpus {
+            1 => ("the CPU".to_owned(), "was"),
+            n => (format!("all {n} CPUs"), "were"),
         };
         Some(NetLimit {
             kind: NetLimitKind::HostCpu,
             wire_bits: None,
             evidence: format!(
-                "all {} CPUs of the {name}'s host were {} busy, {} of it with this load, at {}",
-                host.cpus,
+                "{cpus} of the {name}'s host {were} {} busy, {} of it with this load, at {}",
                 percent(host.busy_share),
                 percent(own / host.busy_share),
                 bits(best.payload)
             ),
-            remedy: remedy.to_owned(),
+            remedy,
         })
     })
 }

@@ -133,6 +133,51 @@ fn a_steady_rate_that_more_streams_do_not_raise_is_a_rate_limit() {
 }
 
 #[test]
+fn larger_packets_are_advised_only_where_there_is_room_for_them() {
+    let advice = |mtu: u32, one_machine: bool| {
+        let tcp = TcpState {
+            path_mtu_bytes: mtu,
+            ..CALM
+        };
+        let mut report = report(vec![load(1, &[900.0, 700.0, 950.0], tcp, (0.99, 0.3))]);
+        (report.ours, report.theirs) = (host("a", mtu), host("bb", mtu));
+        if one_machine {
+            (report.ours.boot_id, report.theirs.boot_id) =
+                (Some("x".to_owned()), Some("x".to_owned()));
+        }
+        let mut busy = report.clone();
+        for flow in busy.loads.iter_mut().flat_map(|load| &mut load.forward) {
+            let used = HostUse {
+                cpus: 1,
+                busy_share: 1.0,
+                ..HostUse::default()
+            };
+            (flow.sender, flow.receiver) = (
+                end(&[900.0, 700.0, 950.0], tcp, 0.8),
+                end(&[900.0, 700.0, 950.0], tcp, 0.1),
+            );
+            flow.sender.host = Some(used);
+        }
+        let (thread, all) = (limit_of(report), limit_of(busy));
+        assert_eq!(thread.kind, NetLimitKind::SenderCpu, "{thread:?}");
+        assert_eq!(all.kind, NetLimitKind::HostCpu, "{all:?}");
+        assert!(all.evidence.starts_with("the CPU of the sender's host was"));
+        [thread.remedy, all.remedy]
+    };
+    for remedy in advice(1500, false) {
+        assert!(remedy.contains("larger packets (MTU 9000), "), "{remedy}");
+    }
+    for remedy in advice(9000, false) {
+        assert!(!remedy.contains("packets"), "{remedy}");
+        assert!(remedy.contains("offloads of the network card"), "{remedy}");
+    }
+    for remedy in advice(65_536, true).into_iter().chain(advice(1500, true)) {
+        let speaks_of_a_network = remedy.contains("MTU") || remedy.contains("network card");
+        assert!(!speaks_of_a_network, "{remedy}");
+    }
+}
+
+#[test]
 fn short_loads_that_reach_the_same_share_a_rate_limit() {
     let calm = (0.1, 0.1);
     let short = |rates: [f64; 2]| {

@@ -6,6 +6,7 @@ use fathom_model::network::{
     FlowReport, HostFacts, LinkOutlier, LoadKind, LoadResult, MatrixCell, MatrixMode, MatrixReport,
     NetRemark, PairReport,
 };
+use fathom_model::unit;
 use fathom_rules::{Rule, network};
 use fathom_stats::median::median;
 
@@ -94,10 +95,10 @@ fn retransmits(report: &PairReport) -> Option<NetRemark> {
         remark(
             network::RETRANSMITS,
             format!(
-                "{} segments ({}) were sent again with {}: packets are lost on the way or \
-                 a queue is full",
-                worst.2,
+                "{} ({}) {} sent again with {}: packets are lost on the way or a queue is full",
+                unit::counted(worst.2, "segment"),
                 percent(worst.1),
+                if worst.2 == 1 { "was" } else { "were" },
                 worst.0.name
             ),
         )

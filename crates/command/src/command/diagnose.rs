@@ -20,7 +20,7 @@ use fathom_studies::causal::with_causal;
 use crate::document_formats::document_formats;
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
-use crate::shown::Shown;
+use crate::shown::{AlsoPage, Shown};
 
 /// Is storage the bottleneck? Yes, no or not proven.
 ///
@@ -63,7 +63,7 @@ Examples:
                                                    And a test: is the application
                                                    slower on a smaller volume?
   sadf -j /var/log/sysstat/sa21 -- -A > day.json
-  fathom diagnose day.json --format html > diagnosis.html
+  fathom diagnose day.json --html diagnosis.html
   sar -A -f /var/log/sysstat/sa21 > day.txt && fathom diagnose day.txt
   ceph osd perf -f json > perf.json && fathom diagnose perf.json
   gluster volume profile vol1 info > profile.txt && fathom diagnose profile.txt")]
@@ -115,6 +115,8 @@ pub(crate) struct Diagnose {
     anonymise: bool,
     #[command(flatten)]
     shown: Shown<Format>,
+    #[command(flatten)]
+    page: AlsoPage,
 }
 
 document_formats!(
@@ -134,6 +136,7 @@ fn iops(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     calibrate::may_measure(args)?;
     args.shown.admit()?;
+    args.page.admit()?;
     let measured = measured::named(args)?;
     causal::may_test(args)?;
     if args.files.is_empty() {
@@ -202,6 +205,7 @@ fn answer(
         Format::Text => diagnosis::text(&found, args.shown.columns(), args.shown.is_colored()),
     };
     args.shown.write(&text)?;
+    args.page.write(|| diagnosis::html(&found, &origin))?;
     Ok(exit)
 }
 
@@ -214,6 +218,7 @@ fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
         Format::Text => cluster::text(look, args.shown.columns()),
     };
     args.shown.write(&text)?;
+    args.page.write(|| cluster::html(look))?;
     Ok(Exit::Success)
 }
 

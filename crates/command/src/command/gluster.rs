@@ -11,7 +11,7 @@ use fathom_observe::gluster::{
 };
 
 use crate::exit::{CommandError, Exit};
-use crate::present;
+use crate::shown::{Shown, TextOrJson};
 
 /// A profile of thousands of bricks is smaller.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -46,18 +46,18 @@ pub(crate) struct Gluster {
     /// What `gluster volume info VOLUME` printed, for its tiers and options.
     #[arg(long, value_name = "FILE")]
     info: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    shown: Shown<TextOrJson>,
 }
 
 pub(crate) fn run(command: &Gluster) -> anyhow::Result<Exit> {
+    command.shown.admit()?;
     let used = used(command)?;
-    let text = match command.json {
+    let text = match command.shown.is_json() {
         true => serde_json::to_string_pretty(&used)? + "\n",
         false => fathom_report::gluster::render(&used, command.operations),
     };
-    present::write_stdout(&text)?;
+    command.shown.write(&text)?;
     Ok(Exit::Success)
 }
 

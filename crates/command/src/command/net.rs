@@ -6,7 +6,6 @@ mod matrix;
 mod serve;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -22,7 +21,7 @@ use fathom_runs::network::{self, Keeper};
 use crate::command::hosts::HostArgs;
 use crate::exit::{self, CommandError, Exit};
 use crate::output_flags::StorePath;
-use crate::shown::{DocumentFormat, Shown};
+use crate::shown::{AlsoPage, DocumentFormat, Shown};
 use crate::whole_seconds::whole_seconds;
 use crate::{present, signals};
 
@@ -73,9 +72,8 @@ pub(crate) struct Net {
     matrix: matrix::MatrixFlags,
     #[command(flatten)]
     shown: Shown<NetFormat>,
-    /// Also write a page to this file.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    page: AlsoPage,
     /// No progress.
     #[arg(long, short)]
     quiet: bool,
@@ -110,9 +108,7 @@ pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
         return serve::run(serve);
     }
     net.shown.admit()?;
-    if let Some(path) = &net.html {
-        present::admit(path, fathom_outputs::Mark::Page)?;
-    }
+    net.page.admit()?;
     let format = net.shown.format();
     if net.agents.are_given() {
         return agents::run(&net, format);
@@ -224,9 +220,7 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
         anyhow::bail!("nothing was measured");
     };
     net.shown.write(&page(net, &report, format)?)?;
-    if let Some(path) = &net.html {
-        write_page(path, &pages::pair_html(&report)?)?;
-    }
+    net.page.write(|| pages::pair_html(&report))?;
     let failed = report.loads.iter().any(|load| load.error.is_some());
     Ok(exit_of(failed, &load_control.stop))
 }
@@ -257,9 +251,4 @@ fn fail(error: &NetError, stop: &AtomicBool) -> Exit {
     }
     exit::fail(&error.to_string());
     Exit::Failure
-}
-
-/// Writes an HTML page where it was asked for.
-fn write_page(path: &Path, html: &str) -> anyhow::Result<()> {
-    Ok(present::write_file(path, fathom_outputs::Mark::Page, html)?)
 }

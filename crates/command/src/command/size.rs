@@ -15,6 +15,7 @@ use fathom_stats::median::median;
 use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
+use crate::shown::{Shown, TextOrJson};
 
 /// Network sizing: disks per node, replication cost.
 ///
@@ -50,14 +51,14 @@ pub(crate) struct Size {
     /// A stored run: its median disk instead of --disk.
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    shown: Shown<TextOrJson>,
     #[command(flatten)]
     store: StorePath,
 }
 
 pub(crate) fn run(size: &Size) -> anyhow::Result<Exit> {
+    size.shown.admit()?;
     let network = network(size)?;
     let disk = disk(size)?;
     let schemes = match size.redundancy.is_empty() {
@@ -71,29 +72,20 @@ pub(crate) fn run(size: &Size) -> anyhow::Result<Exit> {
         false => size.redundancy.clone(),
     };
     let (Some(network), Some(disk)) = (&network, &disk) else {
-        if network.is_some() != disk.is_some() || size.json {
+        if network.is_some() != disk.is_some() || size.shown.is_json() {
             let problem = "name both the network (--link or --net) and the disk (--disk or --run); \
                            without either the planning table is printed";
             return Err(CommandError::usage(problem).into());
         }
-        present::write_stdout(&node_size::planning_table(
-            &schemes,
-            size.nodes,
-            fathom_console::columns(),
-        ))?;
+        let table = node_size::planning_table(&schemes, size.nodes, size.shown.columns());
+        size.shown.write(&table)?;
         return Ok(Exit::Success);
     };
-    let text = match size.json {
+    let text = match size.shown.is_json() {
         true => node_size::json(network, disk, &schemes, size.nodes)?,
-        false => node_size::text(
-            network,
-            disk,
-            &schemes,
-            size.nodes,
-            fathom_console::columns(),
-        ),
+        false => node_size::text(network, disk, &schemes, size.nodes, size.shown.columns()),
     };
-    present::write_stdout(&text)?;
+    size.shown.write(&text)?;
     Ok(Exit::Success)
 }
 

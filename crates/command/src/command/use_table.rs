@@ -14,7 +14,7 @@ use fathom_screen::{WatchedSpan, host_name, watch};
 
 use crate::exit::{CommandError, Exit};
 use crate::present;
-use crate::shown::{DocumentFormat, Shown};
+use crate::shown::{AlsoPage, DocumentFormat, Shown};
 use crate::typed_command::typed_command;
 
 /// Utilisation, saturation and errors of every resource.
@@ -32,7 +32,7 @@ use crate::typed_command::typed_command;
 Examples:
   fathom use                           Five seconds of this host
   fathom use --for 30s --how           Longer, with how each figure was read
-  fathom use --format html > use.html  With the picture drawn
+  fathom use --html use.html           Also as a page, with the picture
   fathom use db1.frec                  Of a recording
   fathom use --json                    For programs (schema fathom.use/1)")]
 pub(crate) struct UseTable {
@@ -47,6 +47,8 @@ pub(crate) struct UseTable {
     how: bool,
     #[command(flatten)]
     shown: Shown<Format>,
+    #[command(flatten)]
+    page: AlsoPage,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -66,6 +68,7 @@ impl DocumentFormat for Format {
 
 pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
     command.shown.admit()?;
+    command.page.admit()?;
     let (found, was_interrupted) = match command.files.is_empty() {
         true => of_host(command.span),
         false => (of_files(&command.files)?, false),
@@ -82,6 +85,7 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
         Format::Text => machine::text(&found, command.shown.columns(), command.how),
     };
     command.shown.write(&text)?;
+    command.page.write(|| machine::html(&found, &moment()))?;
     Ok(match was_interrupted {
         true => Exit::Interrupted,
         false => Exit::Success,

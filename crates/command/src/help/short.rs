@@ -15,6 +15,12 @@ const SCREEN: usize = 40;
 /// Longer lines of help are hard to read.
 const MOST_COLUMNS: usize = 100;
 
+/// How a line of an example ends that goes on in the next one.
+const GOES_ON: &str = " \\";
+
+/// Columns by which the next line is further from the margin.
+const FURTHER: usize = 4;
+
 /// Columns of the text.
 pub(super) fn width() -> usize {
     fathom_console::columns().min(MOST_COLUMNS)
@@ -199,15 +205,47 @@ pub(super) fn wrapped(text: &str, indent: usize, width: usize) -> String {
     out
 }
 
-/// An example without its description where both do not fit in a line.
-pub(super) fn fitting(example: &str, width: usize) -> &str {
+/// An example without its description where both do not fit in a line; a command that is
+/// longer than a line goes on in the next one as a shell reads it.
+pub(super) fn fitting(example: &str, width: usize) -> String {
     if example.chars().count() <= width {
-        return example;
+        return example.to_owned();
     }
     let typed = example.trim_start();
     let indent = example.len() - typed.len();
-    let end = typed.find("  ").map_or(example.len(), |end| indent + end);
-    &example[..end]
+    let end = typed.find("  ").unwrap_or(typed.len());
+    match typed[..end].strip_suffix(GOES_ON) {
+        Some(typed) => folded(typed, indent, width) + GOES_ON,
+        None => folded(&typed[..end], indent, width),
+    }
+}
+
+fn folded(typed: &str, indent: usize, width: usize) -> String {
+    let mut out = " ".repeat(indent);
+    let mut column = indent;
+    for (place, word) in words(typed).into_iter().enumerate() {
+        let long = word.chars().count();
+        if place > 0 && column + 1 + long + GOES_ON.len() > width {
+            out += &format!("{GOES_ON}\n{}", " ".repeat(indent + FURTHER));
+            column = indent + FURTHER;
+        } else if place > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out += word;
+        column += long;
+    }
+    out
+}
+
+/// The words of a command; one in quotes is whole.
+fn words(typed: &str) -> Vec<&str> {
+    let mut is_quoted = false;
+    let parts = typed.split(|c| {
+        is_quoted ^= matches!(c, '\'' | '"');
+        c == ' ' && !is_quoted
+    });
+    parts.collect()
 }
 
 /// The first examples, each whole or not at all: a command that is cut cannot be typed.
@@ -257,5 +295,31 @@ fn footer(command: &Command, width: usize) -> String {
     match super::book::of_command(command.get_name()) {
         Some(topic) => format!("{more}\n      fathom help {topic} has a page to read\n"),
         None => more + "\n",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_fits_and_can_be_typed() {
+        let example = "  fathom net node1 --json > net.json    Kept";
+        assert_eq!(fitting(example, 80), example);
+        assert_eq!(fitting(example, 40), "  fathom net node1 --json > net.json");
+        assert_eq!(
+            fitting(example, 30),
+            "  fathom net node1 --json > \\\n      net.json"
+        );
+        let quoted = "  fathom curve load /data --slo 'read.p99<2ms and write.p99<5ms'";
+        assert_eq!(
+            fitting(quoted, 60),
+            "  fathom curve load /data --slo \\\n      'read.p99<2ms and write.p99<5ms'"
+        );
+        let goes_on = "  fathom s3 get s3://bench/try --endpoint http://a:9000 \\";
+        assert_eq!(
+            fitting(goes_on, 50),
+            "  fathom s3 get s3://bench/try --endpoint \\\n      http://a:9000 \\"
+        );
     }
 }

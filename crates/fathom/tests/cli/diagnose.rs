@@ -79,6 +79,11 @@ fn text_and_page_say_the_same() {
     assert!(page.contains("NO: the storage is not the bottleneck; CPUs are"));
     assert!(page.contains("<polyline class=\"reads\""));
     assert!(page.contains("class=\"ceiling\"") && !page.contains("<script src"));
+    let file = bench.path().join("page.html");
+    let both = diagnose(&bench, &files, &["--html", file.to_str().unwrap()]);
+    assert_eq!(both.stdout, text);
+    let beside = std::fs::read_to_string(file).unwrap();
+    assert!(beside.contains("NO: the storage is not the bottleneck; CPUs are"));
 }
 
 #[test]

@@ -68,6 +68,12 @@ fn short_help_fits_one_screen_and_the_terminal() {
     for name in names {
         let page = short(&bench, &[name], "80");
         assert!(page.lines().count() <= SCREEN, "{name}:\n{page}");
+        let narrow = short(&bench, &[name], "60");
+        let wide: Vec<&str> = narrow
+            .lines()
+            .filter(|line| line.chars().count() > 60)
+            .collect();
+        assert!(wide.is_empty(), "{name}: {wide:?}");
         for sub in subcommands(&page) {
             let page = short(&bench, &[name, sub], "80");
             assert!(page.lines().count() <= SCREEN, "{name} {sub}:\n{page}");

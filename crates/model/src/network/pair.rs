@@ -131,6 +131,13 @@ impl PairReport {
         }
     }
 
+    /// Whether both ends are one machine: nothing between them crosses a network.
+    pub fn is_one_machine(&self) -> bool {
+        let (ours, theirs) = (&self.ours, &self.theirs);
+        let same_boot = ours.boot_id.is_some() && ours.boot_id == theirs.boot_id;
+        same_boot || (!ours.address.is_empty() && ours.address == theirs.address)
+    }
+
     /// A load by its name.
     pub fn load(&self, name: &str) -> Option<&LoadResult> {
         self.loads.iter().find(|load| load.name == name)

@@ -269,7 +269,11 @@ fn grouped(value: f64, decimals: usize) -> String {
 
 fn log_label(quantity: Quantity, value: f64) -> String {
     if quantity != Quantity::Latency {
-        return grouped(value, decimals_of(value));
+        // Digits of millions have no room beside a chart on a phone.
+        return match value >= 999_999.5 {
+            true => format!("{}M", grouped(value / 1e6, decimals_of(value / 1e6))),
+            false => grouped(value, decimals_of(value)),
+        };
     }
     let (scale, unit) = match value {
         v if v < 999.0 => (1.0, "ns"),
@@ -315,6 +319,11 @@ mod tests {
         let axis = Axis::log(Quantity::Latency, 71_000.0, 240e6);
         assert_eq!(labels(&axis), ["100 µs", "1 ms", "10 ms", "100 ms"]);
         assert_eq!((axis.low, axis.high), (50_000.0, 500e6));
+        let counts = Axis::log(Quantity::Count, 1.0, 9e6);
+        assert!(
+            labels(&counts).ends_with(&["100,000", "1M", "10M"]),
+            "{counts:?}"
+        );
         let axis = Axis::log(Quantity::Latency, 81_000.0, 95_000.0);
         assert_eq!(labels(&axis), ["20 µs", "50 µs", "100 µs", "200 µs"]);
         assert!((axis.share(20_000.0), axis.share(1e9)) == (0.0, 1.0));

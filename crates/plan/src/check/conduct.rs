@@ -4,6 +4,7 @@ use fathom_model::workload::{CacheMode, EngineKind};
 
 use super::{Context, at};
 use crate::diagnostic::{Problem, error, warning};
+use crate::spelling::Spelling;
 
 /// A request is given at least so long.
 const LEAST_TIMEOUT_NS: u64 = 1_000_000;
@@ -146,7 +147,24 @@ impl Context<'_> {
             .or(at(&self.keys.end_fsync))
             .or(at(&self.keys.sync_file_range));
         let message = "the workload writes nothing, so there is nothing to flush";
-        Some(warning("flush_without_writes", place, message))
+        // A plan may give one value to workloads that read and to others that write.
+        if self.spelling != Spelling::Flags {
+            return Some(warning("flush_without_writes", place, message));
+        }
+        let given = [
+            ("fdatasync", self.keys.fdatasync.is_some()),
+            ("fsync", self.keys.fsync.is_some()),
+            ("end_fsync", self.keys.end_fsync.is_some()),
+            ("sync_file_range", self.keys.sync_file_range.is_some()),
+        ];
+        let given = given.into_iter().filter(|(_, is_given)| *is_given);
+        let flags: Vec<String> = given.map(|(name, _)| self.key(name)).collect();
+        let help = format!(
+            "leave {} out, or write: {}",
+            flags.join(" and "),
+            self.spelling.pair("rw", "randwrite")
+        );
+        Some(error("flush_without_writes", place, message).help(help))
     }
 
     pub(super) fn ranges_and_flushes(&self) -> Option<Problem> {

@@ -8,17 +8,27 @@ use fathom_model::figure::{Figure, Throughput};
 use super::figure::ChartFigure;
 use super::plot::escaped;
 use super::svg::n;
+use crate::table::wrap;
 
 const WIDTH: f64 = 560.0;
 /// Room for the names of the rows.
-const LEFT: f64 = 172.0;
-/// Room for the values behind the bars.
-const RIGHT: f64 = WIDTH - 96.0;
-const STEP: f64 = 22.0;
+const LEFT: f64 = 184.0;
+/// Between a name and its bar, and between a bar and its value.
+const GAP: f64 = 7.0;
+/// Width of a letter and height of a line.
+const LETTER: f64 = super::svg::WIDEST_LETTER;
+const LINE: f64 = super::svg::HIGHEST_LINE;
+/// Width of a digit where letters are largest: all are as wide as the widest.
+const DIGIT: f64 = 10.3;
+/// Between two rows.
+const BETWEEN: f64 = 5.0;
 const TOP: f64 = 4.0;
 const HEIGHT: f64 = 13.0;
-/// Letters of a name that fit; the whole name is its tooltip.
-const LETTERS: usize = 24;
+/// The least that a bar may be long where its value is long.
+const LEAST: f64 = 90.0;
+/// Letters of a line of a name, and its lines; a longer name is its tooltip.
+const LETTERS: usize = ((LEFT - GAP) / LETTER) as usize;
+const MOST_LINES: usize = 3;
 
 /// One bar.
 pub(crate) struct Bar {
@@ -57,14 +67,23 @@ pub(crate) fn render(title: &str, label: &str, bars: &[Bar]) -> Option<ChartFigu
     if end <= 0.0 {
         return None;
     }
-    let height = n(2.0 * TOP + STEP * bars.len() as f64);
+    let names: Vec<Vec<String>> = bars.iter().map(|bar| lines_of(&bar.name)).collect();
+    let high = |lines: &Vec<String>| LINE * lines.len() as f64 + BETWEEN;
+    let height = n(2.0 * TOP + names.iter().map(high).sum::<f64>());
     let mut out = format!(
         "<svg viewBox=\"0 0 {} {height}\" role=\"img\" aria-label=\"{label}\">",
         n(WIDTH)
     );
-    let x = |value: f64| LEFT + value / end * (RIGHT - LEFT);
-    for (place, bar) in bars.iter().enumerate() {
-        push_bar(&mut out, bar, TOP + STEP * place as f64, x);
+    let right = right_of(bars);
+    let x = |value: f64| LEFT + value / end * (right - LEFT);
+    let mut top = TOP;
+    for (bar, lines) in bars.iter().zip(&names) {
+        let row = Row {
+            lines,
+            middle: top + high(lines) / 2.0,
+        };
+        row.push(&mut out, bar, x);
+        top += high(lines);
     }
     out.push_str("</svg>");
     Some(ChartFigure {
@@ -76,55 +95,92 @@ pub(crate) fn render(title: &str, label: &str, bars: &[Bar]) -> Option<ChartFigu
     })
 }
 
-/// Name, bar, interval and value of one row.
-fn push_bar(out: &mut String, bar: &Bar, top: f64, x: impl Fn(f64) -> f64) {
-    let middle = n(top + HEIGHT / 2.0);
-    let _ = write!(
-        out,
-        "<text class=\"row\" x=\"{}\" y=\"{middle}\" dy=\".35em\">{}<title>{}</title></text>",
-        n(LEFT - 8.0),
-        escaped(&short(&bar.name)),
-        escaped(&bar.name)
-    );
-    let Some(value) = bar.value.filter(|v| v.is_finite()) else {
-        let at = n(LEFT + 4.0);
-        let _ = write!(
-            out,
-            "<text x=\"{at}\" y=\"{middle}\" dy=\".35em\">n/a</text>"
-        );
-        return;
-    };
-    let _ = write!(
-        out,
-        "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-        bar.class,
-        n(LEFT),
-        n(top),
-        n((x(value) - LEFT).max(1.0)),
-        n(HEIGHT)
-    );
-    let mut after = x(value);
-    if let Some((low, high)) = bar.range {
-        after = after.max(x(high));
-        let (low, high, top) = (n(x(low)), n(x(high)), n(top + 2.5));
-        let _ = write!(
-            out,
-            "<path class=\"whisker\" d=\"M{low} {middle}H{high}M{low} {top}v8M{high} {top}v8\"/>"
-        );
-    }
-    let _ = write!(
-        out,
-        "<text class=\"value-text\" x=\"{}\" y=\"{middle}\" dy=\".35em\">{}</text>",
-        n(after + 6.0),
-        escaped(&bar.text)
-    );
+/// Whether a bar of a chart has an interval or range.
+pub(crate) fn has_ranges(chart: &ChartFigure) -> bool {
+    chart.svg.contains("class=\"whisker\"")
 }
 
-fn short(name: &str) -> String {
-    match name.chars().count() > LETTERS {
-        true => name.chars().take(LETTERS - 1).chain(['…']).collect(),
-        false => name.to_owned(),
+/// Where the longest bar ends, so that the longest value fits behind it.
+fn right_of(bars: &[Bar]) -> f64 {
+    let letters = bars.iter().map(|bar| bar.text.chars().count()).max();
+    let text = letters.unwrap_or(0) as f64 * DIGIT;
+    (WIDTH - GAP - text).max(LEFT + LEAST)
+}
+
+/// A row: the lines of its name and where its middle is.
+struct Row<'a> {
+    lines: &'a [String],
+    middle: f64,
+}
+
+impl Row<'_> {
+    /// Name, bar, interval and value.
+    fn push(&self, out: &mut String, bar: &Bar, x: impl Fn(f64) -> f64) {
+        self.push_name(out, bar);
+        let (top, middle) = (self.middle - HEIGHT / 2.0, n(self.middle));
+        let Some(value) = bar.value.filter(|v| v.is_finite()) else {
+            let at = n(LEFT + 4.0);
+            let _ = write!(
+                out,
+                "<text x=\"{at}\" y=\"{middle}\" dy=\".35em\">n/a</text>"
+            );
+            return;
+        };
+        let _ = write!(
+            out,
+            "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+            bar.class,
+            n(LEFT),
+            n(top),
+            n((x(value) - LEFT).max(1.0)),
+            n(HEIGHT)
+        );
+        let mut after = x(value);
+        if let Some((low, high)) = bar.range {
+            after = after.max(x(high));
+            let (low, high, top) = (n(x(low)), n(x(high)), n(top + 2.5));
+            let _ = write!(
+                out,
+                "<path class=\"whisker\" d=\"M{low} {middle}H{high}M{low} {top}v8M{high} {top}v8\"/>"
+            );
+        }
+        let _ = write!(
+            out,
+            "<text class=\"value-text\" x=\"{}\" y=\"{middle}\" dy=\".35em\">{}</text>",
+            n(after + GAP),
+            escaped(&bar.text)
+        );
     }
+
+    fn push_name(&self, out: &mut String, bar: &Bar) {
+        let x = n(LEFT - GAP);
+        let first = self.middle - LINE * (self.lines.len() as f64 - 1.0) / 2.0;
+        let _ = write!(out, "<text class=\"row\">");
+        for (line, at) in self.lines.iter().zip(0..) {
+            let y = n(first + LINE * f64::from(at));
+            let _ = write!(
+                out,
+                "<tspan x=\"{x}\" y=\"{y}\" dy=\".35em\">{}</tspan>",
+                escaped(line)
+            );
+        }
+        let _ = write!(out, "<title>{}</title></text>", escaped(&bar.name));
+    }
+}
+
+/// A name in lines that fit beside its bar.
+fn lines_of(name: &str) -> Vec<String> {
+    let mut lines = wrap(name, LETTERS);
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES);
+        if let Some(last) = lines.last_mut() {
+            *last = last.chars().take(LETTERS - 1).chain(['…']).collect();
+        }
+    }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -143,5 +199,34 @@ mod tests {
         assert!(!svg.contains("<b>") && svg.contains("n/a"), "{svg}");
         assert!(svg.contains("whisker"), "{svg}");
         assert!(render("Rate", "IOPS", &[bar(&none, "x")]).is_none());
+    }
+
+    #[test]
+    fn names_wrap_and_values_stay_within_the_chart() {
+        let bar = |name: &str, value: f64, text: &str| Bar {
+            name: name.to_owned(),
+            value: Some(value),
+            range: None,
+            text: text.to_owned(),
+            class: "k-read".to_owned(),
+        };
+        let bars = [
+            bar("stream each way, there", 10.0, "1,600 MiB/s"),
+            bar("x", 5.0, "800 MiB/s"),
+            bar(&"long ".repeat(40), 5.0, "800 MiB/s"),
+        ];
+        let svg = render("Rate", "IOPS", &bars).unwrap().svg;
+        let mut lines: Vec<&str> = svg.split("</tspan>").collect();
+        lines.pop();
+        let lines: Vec<&str> = lines
+            .into_iter()
+            .filter_map(|part| Some(part.rsplit_once('>')?.1))
+            .collect();
+        assert_eq!(lines[..3], ["stream each way,", "there", "x"]);
+        assert_eq!(lines.len(), 3 + MOST_LINES, "{lines:?}");
+        assert!(lines.iter().all(|line| line.chars().count() <= LETTERS));
+        let value = svg.split("class=\"value-text\" x=\"").nth(1).unwrap();
+        let at: f64 = value.split('"').next().unwrap().parse().unwrap();
+        assert!(at + 11.0 * LETTER <= WIDTH, "{at}");
     }
 }

@@ -7,7 +7,7 @@ use fathom_model::unit;
 use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 use super::figure::{ChartFigure, Key};
-use super::svg;
+use super::{kind_class, svg};
 use crate::summary;
 
 /// Percentiles that are marked in the histogram, when they are known.
@@ -45,8 +45,8 @@ pub(super) fn histogram(
     }
     let _ = write!(
         out,
-        "<path class=\"bar k-{}\" d=\"{d}\"/>",
-        charts.kind.name()
+        "<path class=\"bar {}\" d=\"{d}\"/>",
+        kind_class::of(charts.kind)
     );
     push_marks(&mut out, latency, &xs);
     out.push_str("</svg>");
@@ -58,8 +58,8 @@ pub(super) fn histogram(
         class: "chart dist",
         title: title.to_owned(),
         keys: vec![Key::Words(format!(
-            "{} operations, both axes logarithmic",
-            unit::group(total)
+            "{}, both axes logarithmic",
+            unit::counted(total, "operation")
         ))],
         svg: out,
         data: Some(format!(
@@ -72,8 +72,8 @@ pub(super) fn histogram(
 }
 
 fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
-    out.push_str("<g class=\"mk\">");
     let mut labels: Vec<(usize, f64, f64)> = Vec::new();
+    let (mut lines, mut texts) = (String::new(), String::new());
     for percent in MARKED {
         let Some(value) = latency.percentile(percent).value else {
             continue;
@@ -84,8 +84,8 @@ fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
             summary::percentile_name(percent),
             unit::latency(value)
         );
-        let width = text.chars().count() as f64 * svg::LETTER + 4.0;
-        let (anchor, x, from) = if at + width > svg::RIGHT {
+        let width = text.chars().count() as f64 * svg::WIDEST_LETTER + 4.0;
+        let (anchor, x, from) = if at + width > svg::WIDTH {
             ("end", at - 3.0, at - width)
         } else {
             ("start", at + 3.0, at)
@@ -98,16 +98,21 @@ fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
         let row = (0..MARKED.len()).find(|row| !covers(*row)).unwrap_or(0);
         labels.push((row, from, from + width));
         let _ = write!(
-            out,
-            "<path d=\"M{} {}V{}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{text}</text>",
+            lines,
+            "<path d=\"M{} {}V{}\"/>",
             svg::n(at),
             svg::n(svg::TOP),
-            svg::n(svg::BOTTOM),
+            svg::n(svg::BOTTOM)
+        );
+        let _ = write!(
+            texts,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{text}</text>",
             svg::n(x),
-            svg::n(svg::TOP + 10.0 + row as f64 * 13.0)
+            svg::n(svg::TOP + 10.0 + row as f64 * svg::HIGHEST_LINE)
         );
     }
-    out.push_str("</g>");
+    // No line goes over a label.
+    let _ = write!(out, "<g class=\"mk\">{lines}{texts}</g>");
 }
 
 /// The axis of percentiles: equal room for each further nine.
@@ -183,14 +188,14 @@ pub(super) fn percentile_curve(
         let points: Vec<&str> = part.iter().map(|(_, at)| at.as_str()).collect();
         format!("M{}", points.join("L"))
     };
-    let name = charts.kind.name();
+    let class = kind_class::of(charts.kind);
     out.push_str("<g class=\"ln\">");
     if solid.len() > 1 {
-        let _ = write!(out, "<path class=\"k-{name}\" d=\"{}\"/>", line(solid));
+        let _ = write!(out, "<path class=\"{class}\" d=\"{}\"/>", line(solid));
     }
     if rest.len() > 1 {
         let d = line(rest);
-        let _ = write!(out, "<path class=\"k-{name} beyond\" d=\"{d}\"/>");
+        let _ = write!(out, "<path class=\"{class} beyond\" d=\"{d}\"/>");
     }
     out.push_str("</g></svg>");
     let points: Vec<String> = curve

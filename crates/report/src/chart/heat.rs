@@ -96,7 +96,10 @@ pub(super) fn render(
     let key = Key::Scale {
         from: "1".to_owned(),
         classes: (0..LEVELS).map(|level| format!("h{level}")).collect(),
-        to: format!("{} operations in a cell", fathom_model::unit::group(most)),
+        to: format!(
+            "{} in a cell",
+            fathom_model::unit::counted(most, "operation")
+        ),
     };
     Some(ChartFigure {
         class: if bare {

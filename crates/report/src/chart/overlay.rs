@@ -86,13 +86,13 @@ fn distribution(trials: &[Vec<&JudgedTrial>; 2], kind: OpKind) -> Option<ChartFi
     let xs = percent_axis(highest.fold(0.0, f64::max));
     let ys = Axis::log(Quantity::Latency, least, most);
     let title = format!("{} latency of both sides", kind.name());
-    let keys = sides.iter().map(|(name, class, charts)| {
-        let trials = fathom_model::unit::counted(charts.len() as u64, "trial");
-        Key::Line {
-            class,
-            name: format!("{name}, a line for each of {trials}"),
-            can_hide: false,
-        }
+    let keys = sides.iter().map(|(name, class, charts)| Key::Line {
+        class,
+        name: match charts.len() {
+            1 => (*name).to_owned(),
+            trials => format!("{name}, a line for each of {trials} trials"),
+        },
+        can_hide: false,
     });
     let keys = keys.collect();
     let label = format!("{title} by percentile");

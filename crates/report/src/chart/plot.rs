@@ -14,20 +14,20 @@ use super::svg;
 /// Steps of colour.
 const LEVELS: f64 = 8.0;
 
-/// Width of a letter and height of a line of labels.
-const LETTER: f64 = 6.2;
-const LINE: f64 = 13.0;
-
 /// A chart of a view.
 pub(crate) fn plot(plot: &Plot) -> ChartFigure {
     let label = escaped(&plot.title);
     let mut out = svg::open(&label, &plot.x, &plot.y, plot.x_title, &plot.y_title);
-    let mut labels = Vec::new();
     for guide in &plot.guides {
-        push_guide(&mut out, guide, plot, &mut labels);
+        push_guide(&mut out, guide, plot);
     }
     for series in &plot.series {
         push_series(&mut out, series, plot);
+    }
+    // No line goes over a label.
+    let mut labels = Vec::new();
+    for guide in plot.guides.iter().filter(|guide| !guide.label.is_empty()) {
+        push_label(&mut out, guide, plot, &mut labels);
     }
     out.push_str("</svg>");
     ChartFigure {
@@ -83,43 +83,56 @@ fn free_line(labels: &[Label], from: f64, to: f64) -> usize {
     (0..=labels.len()).find(is_free).unwrap_or(0)
 }
 
-fn push_guide(out: &mut String, guide: &Guide, plot: &Plot, labels: &mut Vec<Label>) {
+/// Where a guide begins and ends.
+fn ends(guide: &Guide, plot: &Plot) -> [(f64, f64); 2] {
     let at = |(x, y): (f64, f64)| (svg::x(&plot.x, x), svg::y(&plot.y, y));
-    let (from, to) = (at(guide.from), at(guide.to));
-    let class = if guide.strong { "mk" } else { "gd" };
+    [at(guide.from), at(guide.to)]
+}
+
+fn guide_class(guide: &Guide) -> &'static str {
+    if guide.strong { "mk" } else { "gd" }
+}
+
+fn push_guide(out: &mut String, guide: &Guide, plot: &Plot) {
+    let [from, to] = ends(guide, plot);
     let _ = write!(
         out,
-        "<g class=\"{class}\"><path d=\"M{} {}L{} {}\"/>",
+        "<g class=\"{}\"><path d=\"M{} {}L{} {}\"/></g>",
+        guide_class(guide),
         svg::n(from.0),
         svg::n(from.1),
         svg::n(to.0),
         svg::n(to.1)
     );
-    if !guide.label.is_empty() {
-        let upright = guide.from.0 == guide.to.0;
-        let width = guide.label.chars().count() as f64 * LETTER + 6.0;
-        let (x, anchor) = match upright && to.0 + width < svg::RIGHT {
-            true => (to.0 + 3.0, "start"),
-            false => (to.0 - 3.0, "end"),
-        };
-        let y = match upright {
-            true => {
-                let from = if anchor == "start" { x } else { x - width };
-                let line = free_line(labels, from, from + width);
-                labels.push((line, from, from + width));
-                svg::TOP + 10.0 + line as f64 * LINE
-            }
-            false => to.1 - 4.0,
-        };
-        let _ = write!(
-            out,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
-            svg::n(x),
-            svg::n(y.max(svg::TOP + 8.0)),
-            escaped(&guide.label)
-        );
-    }
-    out.push_str("</g>");
+}
+
+fn push_label(out: &mut String, guide: &Guide, plot: &Plot, labels: &mut Vec<Label>) {
+    let [_, to] = ends(guide, plot);
+    let upright = guide.from.0 == guide.to.0;
+    let letters = guide.label.chars().count() as f64;
+    let width = letters * svg::WIDEST_LETTER + 6.0;
+    let has_room = to.0 + width < svg::WIDTH;
+    let (x, anchor) = match upright && has_room {
+        true => (to.0 + 3.0, "start"),
+        false => (to.0 - 3.0, "end"),
+    };
+    let y = match upright {
+        true => {
+            let from = if anchor == "start" { x } else { x - width };
+            let line = free_line(labels, from, from + width);
+            labels.push((line, from, from + width));
+            svg::TOP + 10.0 + line as f64 * svg::HIGHEST_LINE
+        }
+        false => to.1 - 4.0,
+    };
+    let _ = write!(
+        out,
+        "<g class=\"{}\"><text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text></g>",
+        guide_class(guide),
+        svg::n(x),
+        svg::n(y.max(svg::TOP + 8.0)),
+        escaped(&guide.label)
+    );
 }
 
 fn push_series(out: &mut String, series: &PlotSeries, plot: &Plot) {
@@ -329,6 +342,8 @@ pub(crate) fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fathom_model::view::axis::Quantity;
+
     use super::*;
 
     #[test]
@@ -338,5 +353,41 @@ mod tests {
         assert_eq!(free_line(&first, 140.0, 170.0), 0);
         let both = [(0, 100.0, 140.0), (1, 130.0, 170.0)];
         assert_eq!(free_line(&both, 135.0, 150.0), 2);
+    }
+
+    #[test]
+    fn no_line_goes_over_a_label() {
+        let axis = || Axis::linear(Quantity::Count, 10.0, 4);
+        let point = |x: f64| PlotPoint {
+            x,
+            y: x,
+            interval: None,
+            sign: Sign::Plain,
+            hint: String::new(),
+        };
+        let plot = plot(&Plot {
+            title: "IOPS by depth".to_owned(),
+            x: axis(),
+            y: axis(),
+            x_title: "depth",
+            y_title: "IOPS".to_owned(),
+            series: vec![PlotSeries {
+                name: "IOPS",
+                kind: LineKind::Read,
+                points: vec![point(1.0), point(9.0)],
+            }],
+            guides: vec![Guide {
+                from: (5.0, 0.0),
+                to: (5.0, 10.0),
+                label: "knee 5".to_owned(),
+                strong: true,
+            }],
+        });
+        let label = plot.svg.find("knee 5").unwrap();
+        let line = plot.svg.rfind("<path").unwrap();
+        assert!(line < label, "{}", plot.svg);
+        let style = include_str!("../../assets/chart.css");
+        let halo = style.lines().find(|rule| rule.contains("paint-order"));
+        assert!(halo.unwrap().contains(".mk text"), "{halo:?}");
     }
 }

@@ -19,6 +19,9 @@ pub(super) const HEIGHT: f64 = 230.0;
 
 /// Width of a letter of a label, roughly.
 pub(super) const LETTER: f64 = 6.6;
+/// Width of a letter and height of a line where letters are largest: on a phone.
+pub(super) const WIDEST_LETTER: f64 = 9.2;
+pub(super) const HIGHEST_LINE: f64 = 17.0;
 
 /// A coordinate with at most one decimal.
 pub(super) fn n(value: f64) -> String {

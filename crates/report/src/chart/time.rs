@@ -77,6 +77,7 @@ impl TimeChart {
             Vec::new()
         };
         push_errors(&mut out, &errors, line, &xs);
+        push_warmup_name(&mut out, line);
         out.push_str("</svg>");
         Some(ChartFigure {
             class: if bare {
@@ -152,17 +153,26 @@ pub(super) fn push_time(out: &mut String, line: &Timeline<'_>) {
 }
 
 /// Shades the warm-up.
-pub(super) fn push_warmup(out: &mut String, line: &Timeline<'_>, xs: &Axis) {
+fn push_warmup(out: &mut String, line: &Timeline<'_>, xs: &Axis) {
     if let Some(end) = line.warmup_end_s {
         let to = svg::x(xs, end);
         let _ = write!(
             out,
-            "<g class=\"wu\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
-             <text x=\"{}\" y=\"{}\">warm-up</text></g>",
+            "<g class=\"wu\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></g>",
             svg::n(svg::LEFT),
             svg::n(svg::TOP),
             svg::n(to - svg::LEFT),
             svg::n(svg::BOTTOM - svg::TOP),
+        );
+    }
+}
+
+/// Names the warm-up, above the lines.
+fn push_warmup_name(out: &mut String, line: &Timeline<'_>) {
+    if line.warmup_end_s.is_some() {
+        let _ = write!(
+            out,
+            "<g class=\"wu\"><text x=\"{}\" y=\"{}\">warm-up</text></g>",
             svg::n(svg::LEFT + 4.0),
             svg::n(svg::TOP + 12.0),
         );

@@ -7,7 +7,7 @@ use fathom_model::{JudgedTrial, OpKind};
 use super::figure::ChartFigure;
 use super::series::{Series, Timeline, per_second};
 use super::time::TimeChart;
-use super::{distribution, heat, levels};
+use super::{distribution, heat, kind_class, levels};
 use crate::summary;
 
 /// Up to blocks of this size a chart of IOPS comes first.
@@ -111,24 +111,10 @@ fn latency_word(trial: &JudgedTrial, kind: OpKind) -> &'static str {
 }
 
 fn title_case(kind: OpKind) -> String {
-    let mut letters = kind.name().chars();
+    let name = kind.name().replace('_', " ");
+    let mut letters = name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
-}
-
-fn class_of(kind: OpKind) -> &'static str {
-    match kind {
-        OpKind::Read => "k-read",
-        OpKind::Write => "k-write",
-        OpKind::Trim => "k-trim",
-        OpKind::Sync => "k-sync",
-        OpKind::Commit => "k-commit",
-        // Kinds of operations on files: the colours of what they resemble.
-        kind if kind.looks() => "k-read",
-        OpKind::Unlink | OpKind::Rmdir | OpKind::Truncate => "k-trim",
-        OpKind::Fsync => "k-sync",
-        _ => "k-write",
-    }
 }
 
 fn op_of(interval: &Interval, kind: OpKind) -> Option<&IntervalOp> {
@@ -156,7 +142,7 @@ fn throughput(trial: &JudgedTrial, line: &Timeline<'_>) -> TimeChart {
     let series = kinds
         .into_iter()
         .map(|kind| {
-            line.series(kind.name(), class_of(kind), |i| {
+            line.series(kind.name(), kind_class::of(kind), |i| {
                 per_second(op_of(i, kind).map_or(0, |op| op.bytes), i)
             })
         })
@@ -167,7 +153,7 @@ fn throughput(trial: &JudgedTrial, line: &Timeline<'_>) -> TimeChart {
 /// Operations per second of every kind.
 fn rate(line: &Timeline<'_>) -> TimeChart {
     let series = OpKind::ALL.map(|kind| {
-        line.series(kind.name(), class_of(kind), |i| {
+        line.series(kind.name(), kind_class::of(kind), |i| {
             per_second(op_of(i, kind)?.ops, i)
         })
     });

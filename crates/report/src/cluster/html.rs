@@ -82,7 +82,11 @@ fn figures(look: &ClusterLook) -> Vec<KeyFigure> {
     let mut figures = vec![
         KeyFigure::measured("Findings", &look.findings.len().to_string()).below(match grave {
             0 => "none grave".to_owned(),
-            _ => format!("{} critical, {} warnings", of("critical"), of("warning")),
+            _ => format!(
+                "{} critical, {}",
+                of("critical"),
+                unit::counted(of("warning") as u64, "warning")
+            ),
         }),
     ];
     let slow = look.members.iter().filter(|member| member.slow).count();
@@ -113,7 +117,7 @@ fn figures(look: &ClusterLook) -> Vec<KeyFigure> {
     figures.extend(fullest.map(|(used, member)| {
         KeyFigure::measured("Fullest", &tables::percent(used))
             .below(member.name.clone())
-            .within(used, used, 1.0)
+            .out_of(used, 1.0)
     }));
     let writes: u64 = look.writes.iter().map(|size| size.count).sum();
     let most = look.writes.iter().max_by_key(|size| size.count);
@@ -138,7 +142,12 @@ fn member_times(look: &ClusterLook) -> Option<KeyFigure> {
     let (fastest, _) = timed.first()?;
     let means: Vec<f64> = timed.iter().map(|(ns, _)| *ns).collect();
     let middle = fathom_stats::median::median(&means)?;
-    let words = format!("slowest {} ({})", unit::latency(*slowest), member.name);
+    let words = format!(
+        "fastest {}, slowest {} ({})",
+        unit::latency(*fastest),
+        unit::latency(*slowest),
+        member.name
+    );
     Some(
         KeyFigure::measured("Mean time, median", &unit::latency(middle))
             .within(middle, *fastest, *slowest)

@@ -141,7 +141,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
     if let Some(disk) = diagnosis.disks.first() {
         let (mean, peak) = (disk.operations, disk.operations_peak);
         let mut rate = KeyFigure::measured(&disk.name, &format!("{} IOPS", unit::count(mean)))
-            .within(mean, mean, peak)
+            .out_of(mean, peak)
             .below(format!("mean; at most {}", unit::count(peak)));
         rate.hint = "Reads and writes per second".to_owned();
         figures.push(rate);
@@ -150,7 +150,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
             let figure = KeyFigure::measured("Time of an operation", &format!("{ms:.2} ms"));
             match most {
                 Some(most) => figure
-                    .within(ms, ms, most)
+                    .out_of(ms, most)
                     .below(format!("mean; at most {most:.2} ms")),
                 None => figure.below("mean"),
             }
@@ -159,7 +159,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
             let figure = KeyFigure::measured("In flight", &format!("{queue:.2}"));
             match disk.queue_peak {
                 Some(most) => figure
-                    .within(queue, queue, most)
+                    .out_of(queue, most)
                     .below(format!("mean; at most {most:.2}")),
                 None => figure.below("mean"),
             }
@@ -177,7 +177,7 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
         let cpus = cpu.cpus.map(|cpus| unit::counted(cpus.into(), "CPU"));
         figures.extend(cpu.busy.map(|busy| {
             KeyFigure::measured("CPUs busy", &percent(busy))
-                .within(busy, busy, 1.0)
+                .out_of(busy, 1.0)
                 .below(cpus.clone().unwrap_or_default())
         }));
         figures.extend(cpu.iowait.map(|wait| {
@@ -223,14 +223,17 @@ fn draw(disk: &DiskLoad, ceiling: Option<f64>) -> String {
     let span = disk.series.last().map_or(0.0, |last| last[0].max(0.0));
     let span = unit::span((span * 1e9) as u64);
     let key = |color: &str, word: &str| {
-        format!("<span class=\"swatch\" style=\"background:var(--{color})\"></span>{word}")
+        format!(
+            " <span class=\"keyed\"><span class=\"swatch\" style=\"background:var(--{color})\"></span>\
+             {word}</span>"
+        )
     };
     let ceiling_key = ceiling.map_or(String::new(), |_| key("bad", "ceiling"));
     let mut out = format!(
         "<h3>{name}</h3><p class=\"note\">{}{}{}{ceiling_key}</p>\
          <svg class=\"over-time\" viewBox=\"0 -14 {width} 194\" role=\"img\" \
          aria-label=\"operations per second of {name} over time\">\
-         <text x=\"0\" y=\"-3\">{} operations/s</text>",
+         <text x=\"0\" y=\"-6\">{} operations/s</text>",
         figures_line(disk),
         key("read", "reads"),
         key("write", "writes"),

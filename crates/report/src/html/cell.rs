@@ -68,6 +68,21 @@ impl NumberCell {
     }
 }
 
+/// How the cells of tables are read: only what is in them is explained.
+pub(crate) fn reading<'c>(cells: impl Iterator<Item = &'c NumberCell>) -> String {
+    let (mut intervals, mut missing) = (false, false);
+    for cell in cells {
+        intervals |= cell.half.starts_with('±');
+        missing |= cell.missing;
+    }
+    let intervals = intervals
+        .then_some("± is half the width of the 95 % interval, corrected for autocorrelation.");
+    let missing =
+        missing.then_some("A number that the data cannot support is not shown; its reason is.");
+    let parts: Vec<&str> = intervals.into_iter().chain(missing).collect();
+    parts.join(" ")
+}
+
 fn sort_key(value: Option<f64>) -> String {
     value
         .filter(|v| v.is_finite())

@@ -3,8 +3,9 @@
 use askama::Template;
 use fathom_model::{Comparison, JudgedRun};
 
+use super::compared_figures;
 use super::comparison::ComparisonView;
-use super::key_figures::{self, KeyFigure};
+use super::key_figures::KeyFigure;
 use crate::chart::figure::ChartFigure;
 use crate::chart::overlay;
 use crate::{Result, moment};
@@ -36,7 +37,7 @@ pub fn render(comparison: &Comparison, a: &[JudgedRun], b: &[JudgedRun]) -> Resu
         a: &comparison.a.label,
         b: &comparison.b.label,
         sides: vec![side("A", a), side("B", b)],
-        figures: key_figures::of_comparison(comparison),
+        figures: compared_figures::of(comparison),
         overlay: overlay::of_sides(a, b),
         c: ComparisonView::of(comparison),
     })

@@ -6,6 +6,7 @@ use fathom_model::comparison::{
 use fathom_model::figure::Throughput;
 
 use super::checks::Checks;
+use super::headline;
 use crate::chart::figure::ChartFigure;
 use crate::chart::pairs;
 use crate::comparison as words;
@@ -20,6 +21,11 @@ pub(super) struct ComparisonView<'a> {
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) reasons: &'a [String],
     pub(super) lines: Vec<FigureLine<'a>>,
+    /// Whether any figure has an interval, and whether any was put to that test.
+    pub(super) has_intervals: bool,
+    pub(super) has_flips: bool,
+    /// How the figures are read.
+    pub(super) reading: String,
     pub(super) unmatched: &'a [String],
     pub(super) missing: Vec<String>,
     pub(super) charts: Vec<(String, Vec<ChartFigure>)>,
@@ -59,12 +65,16 @@ impl<'a> ComparisonView<'a> {
             Standing::Unproven => "warn",
             _ => class(comparison.outcome),
         };
+        let lines = lines(comparison);
         ComparisonView {
-            headline: words::headline(comparison),
+            headline: headline::sentence_of(&words::headline(comparison)),
             class,
             facts,
             reasons: &comparison.reasons,
-            lines: lines(comparison),
+            has_intervals: lines.iter().any(|line| !line.interval.is_empty()),
+            has_flips: lines.iter().any(|line| !line.p_flip.is_empty()),
+            lines,
+            reading: reading(comparison),
             unmatched: &comparison.unmatched,
             missing: words::missing(comparison),
             charts: charts(comparison),
@@ -83,21 +93,48 @@ fn class(outcome: ComparisonOutcome) -> &'static str {
     }
 }
 
+/// What the words and intervals of the table mean, of those that are there.
+fn reading(comparison: &Comparison) -> String {
+    let metrics = || comparison.rows.iter().flat_map(|row| &row.metrics);
+    let any = |outcome| metrics().any(|metric| metric.outcome == outcome);
+    let parts = [
+        (true, "* the metric that decides."),
+        (
+            any(ComparisonOutcome::Equivalent),
+            "Equivalent is proved by two one-sided tests.",
+        ),
+        (
+            any(ComparisonOutcome::Inconclusive),
+            "Inconclusive means that neither a difference nor its absence is proved.",
+        ),
+        (
+            metrics().any(|metric| metric.ratio.low.is_some()),
+            match comparison.planned_pairs {
+                Some(_) => "Intervals come from the log ratios of the pairs.",
+                None => "Intervals come from the logarithms of the trials.",
+            },
+        ),
+    ];
+    let parts = parts.into_iter().filter(|(is_there, _)| *is_there);
+    parts.map(|(_, words)| words).collect::<Vec<_>>().join(" ")
+}
+
 fn lines(comparison: &Comparison) -> Vec<FigureLine<'_>> {
     let mut lines = Vec::new();
     for row in &comparison.rows {
         for (i, metric) in row.metrics.iter().enumerate() {
             let value = |side| words::side_value(side, Throughput::Binary);
             let units = metric.ratio.n_effective;
+            let (change, interval) = words::change_cells(metric);
             lines.push(FigureLine {
                 row: &row.label,
                 name: words::metric_name(metric),
                 decides: i == 0,
                 a: value(&metric.a),
                 b: value(&metric.b),
-                change: words::change_text(&metric.ratio),
-                interval: words::interval_text(&metric.ratio),
-                pairs: units.map_or("–".to_owned(), |n| format!("{n:.0}")),
+                change,
+                interval,
+                pairs: units.map_or(String::new(), |n| format!("{n:.0}")),
                 p: probability(metric.p_adjusted),
                 p_flip: probability(metric.p_sign_flip),
                 class: class(metric.outcome),
@@ -111,7 +148,7 @@ fn lines(comparison: &Comparison) -> Vec<FigureLine<'_>> {
 
 fn probability(p: Option<f64>) -> String {
     match p {
-        None => "–".to_owned(),
+        None => String::new(),
         Some(p) if p < 0.001 => "< 0.001".to_owned(),
         Some(p) => format!("{p:.3}"),
     }

@@ -18,10 +18,17 @@ pub(super) fn sentence(run: &JudgedRun) -> String {
     }
 }
 
+/// What a study says beside its first answer, where no section of the page repeats it.
+pub(super) fn more_answers(run: &JudgedRun) -> &[String] {
+    let view = run.view.as_ref().filter(|_| facts::answer(run).is_none());
+    let answers = view.map(|view| view.answers.as_slice());
+    answers.and_then(|all| all.get(1..)).unwrap_or_default()
+}
+
 fn by_verdict(run: &JudgedRun) -> String {
     let limiter = match run.verdict.limiter {
         Limiter::Unknown => "what limits them is not determined".to_owned(),
-        limiter => format!("they are limited by {}", names::limiter(limiter)),
+        limiter => format!("they are limited by {}", names::limited_by(limiter)),
     };
     let stand = match run.verdict.validity {
         Validity::Trusted => "The figures can be trusted",
@@ -63,18 +70,19 @@ pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
     ))
 }
 
-/// A text in parts: whether each is a command between backticks, without these.
-pub(crate) fn in_parts(text: &str) -> Vec<(bool, String)> {
-    let parts = text.split('`').enumerate();
-    let parts = parts.map(|(at, part)| (at % 2 == 1, part.to_owned()));
-    parts.filter(|(_, part)| !part.is_empty()).collect()
-}
-
-/// With a capital and a full stop.
+/// With a capital and a full stop; a name such as `node2` or `h5:/bricks` stays as it is.
 pub(crate) fn sentence_of(text: &str) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
+    let is_word = first
+        .trim_end_matches([',', ':', ';'])
+        .chars()
+        .all(|letter| letter.is_alphabetic() || matches!(letter, '-' | '\''));
     let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    let text: String = first.chain(letters).collect();
+    let first = letters.next().filter(|_| is_word);
+    let text: String = match first {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => text.to_owned(),
+    };
     match text.ends_with(['.', '!', '?']) {
         true => text,
         false => format!("{text}."),
@@ -86,19 +94,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_told_from_words() {
-        let parts = in_parts("try `fathom doctor` first");
-        let words = ["try ", "fathom doctor", " first"];
-        assert!(
-            parts.iter().map(|(_, part)| part).eq(words.iter()),
-            "{parts:?}"
-        );
-        assert!(parts[1].0 && !parts[2].0);
-    }
-
-    #[test]
     fn an_answer_becomes_a_sentence() {
         assert_eq!(sentence_of("the knee is at 8"), "The knee is at 8.");
         assert_eq!(sentence_of("B is faster."), "B is faster.");
+        assert_eq!(sentence_of("h5:/b is slow"), "h5:/b is slow.");
+        assert_eq!(sentence_of("inconclusive: none"), "Inconclusive: none.");
     }
 }

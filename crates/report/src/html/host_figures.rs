@@ -1,10 +1,10 @@
 //! The key figures of a run of several hosts: what they did together, and the hosts in
 //! the middle and at the end.
 
-use fathom_model::JudgedRun;
 use fathom_model::estimate::Unit;
 use fathom_model::fleet::{FleetReport, FleetWorkload, HostFigure};
 use fathom_model::together::SetSum;
+use fathom_model::{JudgedRun, unit};
 use fathom_stats::median::median;
 
 use super::key_figures::{self, KeyFigure, figure};
@@ -52,7 +52,8 @@ fn together(workload: &FleetWorkload, sum: &SetSum, row: String) -> KeyFigure {
         true => &sum.bytes_per_second,
         false => &sum.ops_per_second,
     };
-    let name = format!("{} hosts together", workload.hosts.len());
+    let hosts = unit::counted(workload.hosts.len() as u64, "host");
+    let name = format!("{hosts} together");
     KeyFigure {
         row,
         ..figure(rate, name, "IOPS")

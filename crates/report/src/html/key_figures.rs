@@ -4,14 +4,12 @@
 //! Which rows give them follows from what the workloads do, not from the study
 //! that ran them. Nothing is computed here: every figure is that of a row.
 
-use fathom_model::comparison::Comparison;
 use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::schedule::TrialRole;
 use fathom_model::{Estimate, JudgedRun, OpKind};
 
-use super::host_figures;
-use crate::comparison as words;
+use super::{compared_figures, host_figures};
 use crate::{facts, summary};
 
 /// Figures in the strip; more would not be a strip.
@@ -39,8 +37,8 @@ pub(crate) struct KeyFigure {
 #[derive(Debug, Clone)]
 pub(crate) struct IntervalBar {
     pub(crate) value: String,
-    pub(crate) low: String,
-    pub(crate) width: String,
+    /// Where an interval or range around the value begins, and how wide it is.
+    pub(crate) range: Option<(String, String)>,
 }
 
 impl KeyFigure {
@@ -53,6 +51,12 @@ impl KeyFigure {
             unit: unit.to_owned(),
             ..KeyFigure::default()
         }
+    }
+
+    /// How much of the most that there can be, or was, the value is.
+    pub(crate) fn out_of(mut self, value: f64, most: f64) -> KeyFigure {
+        self.bar = IntervalBar::plain(value, most);
+        self
     }
 
     /// Where in its range the value lies.
@@ -72,19 +76,31 @@ impl IntervalBar {
     /// The bar of a value and its range; nothing where they are not finite.
     fn of(value: f64, low: f64, high: f64) -> Option<IntervalBar> {
         let end = high.max(value);
-        let share = |v: f64| 100.0 * (v / end).clamp(0.0, 1.0);
-        (end > 0.0 && low.is_finite() && end.is_finite()).then(|| IntervalBar {
-            value: format!("{:.1}", share(value)),
-            low: format!("{:.1}", share(low)),
-            width: format!("{:.1}", (share(high) - share(low)).max(0.8)),
+        let bar = IntervalBar::plain(value, end)?;
+        let (from, to) = (percent_of(low, end), percent_of(high, end));
+        low.is_finite().then(|| IntervalBar {
+            range: Some((format!("{from:.1}"), format!("{:.1}", (to - from).max(0.8)))),
+            ..bar
         })
     }
+
+    /// The bar of a value on a track that ends at `most`.
+    fn plain(value: f64, most: f64) -> Option<IntervalBar> {
+        (most > 0.0 && most.is_finite() && value.is_finite()).then(|| IntervalBar {
+            value: format!("{:.1}", percent_of(value, most)),
+            range: None,
+        })
+    }
+}
+
+fn percent_of(value: f64, whole: f64) -> f64 {
+    100.0 * (value / whole).clamp(0.0, 1.0)
 }
 
 /// The figures of a run, the most important first.
 pub(super) fn of(run: &JudgedRun) -> Vec<KeyFigure> {
     if let Some(comparison) = &run.comparison {
-        return of_comparison(comparison);
+        return compared_figures::of(comparison);
     }
     if let Some(figures) = host_figures::of(run) {
         return figures;
@@ -187,36 +203,6 @@ fn best_of(run: &JudgedRun, rows: &[&ResultRow]) -> Vec<KeyFigure> {
             figures.push(figure);
         }
     }
-    figures
-}
-
-/// Both sides and the difference; of several rows the differences.
-pub(super) fn of_comparison(comparison: &Comparison) -> Vec<KeyFigure> {
-    let change = |name: String, metric: &fathom_model::comparison::ComparedMetric| KeyFigure {
-        name,
-        row: "B against A".to_owned(),
-        number: words::change_text(&metric.ratio),
-        interval: format!("95 %: {}", words::interval_text(&metric.ratio)),
-        hint: words::outcome_word(metric.outcome, metric.metric).to_owned(),
-        ..KeyFigure::default()
-    };
-    let mut figures = Vec::new();
-    if let [row] = comparison.rows.as_slice() {
-        if let Some(first) = row.metrics.first() {
-            let name = words::metric_name(first);
-            figures.push(figure(&first.a, format!("A: {name}"), ""));
-            figures.push(figure(&first.b, format!("B: {name}"), ""));
-        }
-        let changes = row.metrics.iter();
-        figures.extend(changes.map(|metric| change(title(&words::metric_name(metric)), metric)));
-    } else {
-        let firsts = comparison.rows.iter().filter_map(|row| {
-            let metric = row.metrics.first()?;
-            Some(change(row.label.clone(), metric))
-        });
-        figures.extend(firsts);
-    }
-    figures.truncate(MOST);
     figures
 }
 

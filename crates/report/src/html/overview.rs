@@ -6,7 +6,7 @@ use fathom_model::{JudgedRun, OpKind};
 
 use crate::chart::bars::{self, Bar};
 use crate::chart::figure::ChartFigure;
-use crate::chart::overlay;
+use crate::chart::{kind_class, overlay};
 use crate::facts;
 
 /// More rows than this are a table, not a picture.
@@ -41,7 +41,7 @@ pub(super) fn charts(run: &JudgedRun) -> Vec<ChartFigure> {
             false => name,
         }
     };
-    let class = |op: &OpSummary| format!("k-{}", op.kind.name());
+    let class = |op: &OpSummary| kind_class::of(op.kind).to_owned();
     let throughput = ops.iter().filter(|(_, op)| op.kind.moves_bytes());
     let throughput: Vec<Bar> = throughput
         .map(|(row, op)| Bar::of(bar(row, op), &op.bytes_per_second, class(op)))

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use fathom_model::judged::ResultRow;
-use fathom_model::verdict::FindingStatus;
 use fathom_model::{Finding, JudgedRun};
 
 use super::cell::Badge;
@@ -46,20 +45,20 @@ struct Page<'a> {
     figures: Vec<KeyFigure>,
     sentence: String,
     badge: Badge,
-    passed: usize,
-    not_measured: usize,
+    checks: String,
     objections: Vec<&'a Finding>,
     more_objections: usize,
     limiter: &'static str,
     limiter_lines: Vec<String>,
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
-    next: Option<Vec<(bool, String)>>,
+    next: Option<String>,
     answers: &'a [String],
     slowest: Vec<String>,
     compared: Option<ComparisonView<'a>>,
     form: Option<Results<'a>>,
     results: Vec<ResultLine>,
+    has_intervals: bool,
     more_results: usize,
     strips: Vec<ChartFigure>,
     charts: Vec<ChartFigure>,
@@ -100,15 +99,14 @@ impl<'a> Page<'a> {
             figures: key_figures::of(run),
             sentence: headline::sentence(run),
             badge: Badge::of(run.verdict.validity),
-            passed: names::tally(findings, FindingStatus::Pass),
-            not_measured: names::tally(findings, FindingStatus::NotMeasured),
+            checks: names::checks_passed(findings, super::NOT_MEASURED),
             objections,
             more_objections,
             limiter: names::limiter(run.verdict.limiter),
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
-            next: headline::next_step(run).map(|step| headline::in_parts(&step)),
+            next: headline::next_step(run),
             // The first one is the sentence.
             answers: run
                 .view
@@ -118,6 +116,10 @@ impl<'a> Page<'a> {
             slowest,
             compared: run.comparison.as_ref().map(ComparisonView::of),
             form: facts::result_form(run).map(Results::of),
+            has_intervals: results.iter().any(|line| {
+                let mut halves = line.cells.iter().map(|cell| &cell.half);
+                halves.any(|half| half.starts_with('±'))
+            }),
             results,
             more_results,
             strips,

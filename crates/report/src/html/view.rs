@@ -2,10 +2,10 @@
 
 use askama::Template;
 use fathom_model::figure;
-use fathom_model::verdict::{FindingStatus, Fit, Fitness};
+use fathom_model::verdict::{Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
-use super::cell::{Badge, NumberCell};
+use super::cell::{self, Badge, NumberCell};
 use super::checks::Checks;
 use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
@@ -15,7 +15,7 @@ use super::rows::{self, ResultLine};
 use super::standard::StandardSection;
 use super::{headline, overview};
 use crate::chart::figure::ChartFigure;
-use crate::chart::{self, Drawing};
+use crate::chart::{self, Drawing, bars};
 use crate::steady::{self, RungLine};
 use crate::view::{Results, Section};
 use crate::{affected, facts, limits, moment, names, shape};
@@ -51,12 +51,14 @@ pub(super) struct Page<'a> {
     unfinished: Vec<Unfinished>,
     figures: Vec<KeyFigure>,
     sentence: String,
-    next: Option<Vec<(bool, String)>>,
+    answers: &'a [String],
+    next: Option<String>,
     overview: Vec<ChartFigure>,
+    /// Whether there are intervals in it.
+    overview_ranges: bool,
     badge: Badge,
     affected: Option<String>,
-    passed: usize,
-    not_measured: usize,
+    checks: String,
     objections: Vec<&'a Finding>,
     limiter: &'static str,
     limiter_lines: Vec<String>,
@@ -69,6 +71,9 @@ pub(super) struct Page<'a> {
     form: Option<Results<'a>>,
     results: Vec<ResultLine>,
     sums: Vec<rows::SumTable>,
+    /// How the tables of results are read, and those of trials where that says more.
+    reading: String,
+    trials_reading: String,
     several_targets: bool,
     iterations: bool,
     trials: Vec<TrialView<'a>>,
@@ -121,6 +126,13 @@ impl<'a> Page<'a> {
         let findings = &run.verdict.findings;
         let targets = facts::targets(run);
         let (trials, trials_undrawn) = trial_views(run);
+        let overview = overview::charts(run);
+        let form = facts::result_form(run).map(Results::of);
+        let results = rows::lines(run, facts::plain_rows(run));
+        let sums = rows::sums(run);
+        let reading = reading(form.as_ref(), &results, &sums);
+        let of_trials = trials.iter().flat_map(|trial| &trial.lines);
+        let of_trials = cell::reading(of_trials.flat_map(|line| &line.1));
         Page {
             style: super::STYLE,
             script: super::SCRIPT,
@@ -134,12 +146,12 @@ impl<'a> Page<'a> {
             unfinished: facts::unfinished(run).map(unfinished).collect(),
             badge: Badge::of(run.verdict.validity),
             affected: affected::rows(run),
-            passed: names::tally(findings, FindingStatus::Pass),
-            not_measured: names::tally(findings, FindingStatus::NotMeasured),
+            checks: checks_line(findings),
             figures: key_figures::of(run),
             sentence: headline::sentence(run),
-            next: headline::next_step(run).map(|step| headline::in_parts(&step)),
-            overview: overview::charts(run),
+            next: headline::next_step(run),
+            overview_ranges: overview.iter().any(bars::has_ranges),
+            overview,
             objections: names::objections(findings),
             limiter: names::limiter(run.verdict.limiter),
             limiter_lines: limits::limiter_lines(run),
@@ -149,9 +161,16 @@ impl<'a> Page<'a> {
             study: facts::answer(run).map(Section::of),
             standard: StandardSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),
-            form: facts::result_form(run).map(Results::of),
-            results: rows::lines(run, facts::plain_rows(run)),
-            sums: rows::sums(run),
+            answers: headline::more_answers(run),
+            trials_reading: if of_trials == reading {
+                String::new()
+            } else {
+                of_trials
+            },
+            form,
+            results,
+            sums,
+            reading,
             several_targets: targets.len() > 1,
             iterations: run.trials.iter().any(|t| t.iteration > 0),
             targets: targets.join(", "),
@@ -179,6 +198,24 @@ pub(super) fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
         words: names::fit(fitness.outcome),
         class,
         sign,
+    }
+}
+
+/// How the tables of results are read.
+fn reading(form: Option<&Results<'_>>, results: &[ResultLine], sums: &[rows::SumTable]) -> String {
+    let of_form = form.into_iter().flat_map(Results::cells);
+    let of_rows = results.iter().flat_map(|line| &line.cells);
+    let of_sums = sums.iter().flat_map(|sum| &sum.lines);
+    let of_sums = of_sums.flat_map(|line| &line.1);
+    cell::reading(of_form.chain(of_rows).chain(of_sums))
+}
+
+/// `21 checks passed, 3 could not be measured here, 1 objection`.
+fn checks_line(findings: &[Finding]) -> String {
+    let passed = names::checks_passed(findings, super::NOT_MEASURED);
+    match names::objections(findings).len() {
+        0 => passed,
+        n => format!("{passed}, {}", unit::counted(n as u64, "objection")),
     }
 }
 

@@ -157,7 +157,7 @@ fn fullest(found: &MachineUse, kind: &str, title: &str) -> Option<KeyFigure> {
         false => String::new(),
     };
     Some(
-        key.within(share, share, most.max(1.0))
+        key.out_of(share, most.max(1.0))
             .below(format!("{}: {}{most_words}", resource.name, figure.title)),
     )
 }

@@ -54,7 +54,10 @@ pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
             let next = found.resources.get(index + 1);
             if next.is_none_or(|next| next.kind != "queue") {
                 let more = queues - MOST_QUEUES;
-                table.line(format!("and {more} more queues (--json has all)"));
+                table.line(format!(
+                    "and {} (--json has all)",
+                    unit::counted(more as u64, "more queue")
+                ));
             }
             continue;
         }

@@ -14,13 +14,10 @@ const MOST_COLUMNS: usize = 12;
 pub fn matrix_text(report: &MatrixReport, width: usize) -> String {
     let mut text = crate::table::wrap(&matrix_answer::matrix_sentence(report), width).join("\n");
     text += &format!(
-        "\n\n{} hosts, {} s and {} each\n",
-        report.hosts.len(),
+        "\n\n{}, {} s and {} each\n",
+        unit::counted(report.hosts.len() as u64, "host"),
         report.seconds,
-        match report.streams {
-            1 => "1 stream".to_owned(),
-            n => format!("{n} streams"),
-        }
+        unit::counted(report.streams.into(), "stream")
     );
     for round in &report.rounds {
         text += &round_text(report, round, width);

@@ -171,11 +171,11 @@ fn one(
     let hint = match &cell.error {
         Some(error) => error.clone(),
         None => format!(
-            "{} to {}: {}, {} segments sent again, round trip {} without load, {} beside it",
+            "{} to {}: {}, {} sent again, round trip {} without load, {} beside it",
             report.hosts[from],
             report.hosts[to],
             rate(cell.bits_per_second),
-            unit::group(cell.retransmits),
+            unit::counted(cell.retransmits, "segment"),
             time(cell.idle_ns),
             time(cell.loaded_ns)
         ),

@@ -14,7 +14,7 @@ use crate::table::{Align, wrap};
 pub fn pair_text(report: &PairReport, width: usize) -> String {
     let mut text = wrap(&pair_answer::pair_sentence(report), width).join("\n");
     text.push('\n');
-    if pair_answer::is_one_machine(report) {
+    if report.is_one_machine() {
         let said = "Both ends are one machine: what goes between them crosses no network.";
         text += &remark("!", said, width);
     }
@@ -87,7 +87,7 @@ pub(super) fn host_line(host: &HostFacts) -> String {
     if !link.bonded.is_empty() {
         parts.push(format!("bond of {}", link.bonded.join(", ")));
     }
-    parts.push(format!("{} CPUs", host.cpus));
+    parts.push(unit::counted(host.cpus.into(), "CPU"));
     parts.join(", ")
 }
 

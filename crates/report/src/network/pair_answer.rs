@@ -180,11 +180,6 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Whether both ends run on the same kernel.
-pub(super) fn is_one_machine(report: &PairReport) -> bool {
-    report.ours.boot_id.is_some() && report.ours.boot_id == report.theirs.boot_id
-}
-
 fn pair_validity(report: &PairReport) -> AnswerBox {
     let errors = report.loads.iter().filter_map(|load| {
         let error = load.error.as_ref()?;
@@ -196,7 +191,7 @@ fn pair_validity(report: &PairReport) -> AnswerBox {
         let words = format!("{} of {shape} failed", errors.len());
         return AnswerBox::new(VALIDITY, Tone::Bad, words).with(errors);
     }
-    if is_one_machine(report) {
+    if report.is_one_machine() {
         return AnswerBox::new(VALIDITY, Tone::Warning, "both ends are one machine")
             .because("what goes between them crosses no network");
     }

@@ -23,6 +23,7 @@ pub fn pair_html(report: &PairReport) -> crate::Result<String> {
     let (ours, theirs) = (&report.ours, &report.theirs);
     let hosts = [(ours, "here"), (theirs, "there")]
         .map(|(host, side)| (format!("{} ({side})", host.hostname), pair::host_line(host)));
+    let overview = overview(report);
     let path = pair::path_rows(report);
     let path = (!path.is_empty()).then_some(PageBlock::Facts(path));
     let parts = [
@@ -40,10 +41,13 @@ pub fn pair_html(report: &PairReport) -> crate::Result<String> {
             report.reached.address
         )],
         answer: pair_answer::of_pair(report),
-        overview: overview(report).into_iter().collect(),
-        overview_notes: vec![
-            "Thin lines go from the slowest to the fastest second of a load.".to_owned(),
-        ],
+        overview_notes: match overview.as_ref().is_some_and(bars::has_ranges) {
+            true => {
+                vec!["Thin lines go from the slowest to the fastest second of a load.".to_owned()]
+            }
+            false => Vec::new(),
+        },
+        overview: overview.into_iter().collect(),
         parts: parts.into_iter().flatten().collect(),
         ..DocumentPage::default()
     })

@@ -10,7 +10,7 @@ use crate::comparison as words;
 use crate::names;
 use crate::table::{Align, Table, truncate};
 
-/// Whether there is anything to see in the table.
+/// Whether any change is judged: an interval and an outcome of each to look at.
 pub(super) fn shows(comparison: &Comparison) -> bool {
     let mut metrics = comparison.rows.iter().flat_map(|row| &row.metrics);
     metrics.any(|metric| metric.ratio.value.is_some())
@@ -52,12 +52,13 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
         table.line(truncate(&row.label, width));
         for (i, metric) in row.metrics.iter().enumerate() {
             let star = if i == 0 { " *" } else { "" };
+            let (change, interval) = words::change_cells(metric);
             table.row([
                 format!("  {}{star}", words::metric_name(metric)),
                 words::side_value(&metric.a, throughput),
                 words::side_value(&metric.b, throughput),
-                words::change_text(&metric.ratio),
-                words::interval_text(&metric.ratio),
+                change,
+                interval,
                 words::outcome_word(metric.outcome, metric.metric).to_owned(),
             ]);
         }
@@ -65,13 +66,14 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
     table
 }
 
-/// The two sides where no change could be told: of several rows the figure that decides.
+/// The two sides where no change can be judged: of several rows the figure that decides.
 fn sides(comparison: &Comparison, throughput: Throughput, width: usize) -> Table {
     let mut table = Table::new([
         ("", Align::Left),
         ("", Align::Left),
         ("A", Align::Right),
         ("B", Align::Right),
+        ("change", Align::Right),
     ]);
     let most = match comparison.rows.len() {
         1 => usize::MAX,
@@ -85,6 +87,7 @@ fn sides(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
                 words::metric_name(metric),
                 words::side_value(&metric.a, throughput),
                 words::side_value(&metric.b, throughput),
+                words::change_cells(metric).0,
             ]);
         }
     }
@@ -92,9 +95,20 @@ fn sides(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
 }
 
 fn notes(page: &mut Page, comparison: &Comparison) {
-    if !shows(comparison) {
+    let missing = words::missing(comparison);
+    if shows(comparison) {
+        page.paragraph(0, 0, &signs(comparison));
+    } else if missing.is_empty() {
         return;
     }
+    for missing in missing {
+        page.paragraph(0, 2, &missing);
+    }
+    page.blank();
+}
+
+/// What the signs and words of the table mean.
+fn signs(comparison: &Comparison) -> String {
     let margin = words::margin_text(comparison);
     let mut text = vec!["* the metric that decides.".to_owned()];
     let metrics = || comparison.rows.iter().flat_map(|row| &row.metrics);
@@ -106,11 +120,7 @@ fn notes(page: &mut Page, comparison: &Comparison) {
     if metrics().any(|m| m.outcome == ComparisonOutcome::Inconclusive) {
         text.push("Inconclusive: neither a difference nor its absence is proved.".to_owned());
     }
-    page.paragraph(0, 0, &text.join(" "));
-    for missing in words::missing(comparison) {
-        page.paragraph(0, 2, &missing);
-    }
-    page.blank();
+    text.join(" ")
 }
 
 fn outcome(page: &mut Page, comparison: &Comparison) {

@@ -13,11 +13,11 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, throughput: Throughput) {
     for row in &run.rows {
         for op in row.ops.iter().filter(|op| op.ops > 0) {
             page.line(&format!(
-                "{} on {}, {}: {} operations",
+                "{} on {}, {}: {}",
                 clean(&row.label),
                 clean(&row.target.to_string()),
                 op.kind.name(),
-                unit::group(op.ops)
+                unit::counted(op.ops, "operation")
             ));
             page.table(&detail_table(op, throughput));
             page.blank();

@@ -1,8 +1,8 @@
 //! What the trial came to: for trials long enough for the rule of SNIA, and
 //! for the sweep of a disk; with `verbose` the whole ladder of every trial.
 
-use fathom_model::JudgedRun;
 use fathom_model::steadiness::{RungStatus, Steadiness};
+use fathom_model::{JudgedRun, unit};
 
 use super::page::Page;
 use crate::{facts, steady};
@@ -25,7 +25,8 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
         page.field("Steady", &text);
     }
     if known.len() > SHOWN {
-        page.line(&format!("  and {} more trials", known.len() - SHOWN));
+        let more = unit::counted((known.len() - SHOWN) as u64, "more trial");
+        page.line(&format!("  and {more}"));
     }
     if !known.is_empty() {
         page.blank();

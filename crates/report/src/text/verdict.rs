@@ -67,7 +67,8 @@ fn write_validity(page: &mut Page, run: &JudgedRun) {
         Validity::NotTrusted => Tone::Bad,
     };
     let affected = affected::rows(run).map_or(String::new(), |rows| format!(" in {rows}"));
-    let text = format!("{words}{affected} ({})", checks_run(run));
+    let checks = names::checks_passed(&verdict.findings, "could not run here");
+    let text = format!("{words}{affected} ({checks})");
     page.field_toned("Validity", &text, Some((words, tone)));
     let objections = names::objections(&verdict.findings);
     let shown = match page.verbose {
@@ -92,16 +93,6 @@ fn write_validity(page: &mut Page, run: &JudgedRun) {
         for finding in others.filter(|f| f.status < FindingStatus::Caveat) {
             write_finding(page, finding);
         }
-    }
-}
-
-/// `21 checks passed, 10 could not run here`.
-fn checks_run(run: &JudgedRun) -> String {
-    let findings = &run.verdict.findings;
-    let passed = names::tally(findings, FindingStatus::Pass);
-    match names::tally(findings, FindingStatus::NotMeasured) {
-        0 => format!("{passed} checks passed"),
-        unmeasured => format!("{passed} checks passed, {unmeasured} could not run here"),
     }
 }
 

@@ -23,6 +23,14 @@ impl<'v> Results<'v> {
     }
 }
 
+impl Results<'_> {
+    /// All cells with numbers.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &NumberCell> {
+        let lines = self.tables.iter().flat_map(|table| &table.lines);
+        lines.flat_map(|line| &line.cells)
+    }
+}
+
 struct EstimateTable<'v> {
     heads: Vec<Head<'v>>,
     /// Names of the groups, and how many columns each has.

@@ -36,3 +36,19 @@ export const openFile = async (context, file, size, scheme = "light") => {
   await page.goto(`file://${file}`);
   return { page, outside };
 };
+
+// Texts of the first screen that do not fit into their box, and those of charts that leave the page,
+// or their picture where it shows nothing beside it.
+export const cutTexts = (page) => page.evaluate(() => {
+  const boxes = [...document.querySelectorAll("h1, .key-figure p, .meaning, .verdict summary, .verdict .line, .verdict .step, nav, nav a, caption:not(.unseen)")];
+  const wide = boxes.filter((node) => node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline");
+  const high = boxes.filter((node) => node.scrollHeight > node.clientHeight + 1 && getComputedStyle(node).overflow !== "visible");
+  const outside = [...document.querySelectorAll("figure svg text")].filter((node) => {
+    const picture = node.ownerSVGElement;
+    const page = { left: 0, right: innerWidth };
+    const room = getComputedStyle(picture).overflow === "visible" ? page : picture.getBoundingClientRect();
+    const { left, right, width } = node.getBoundingClientRect();
+    return width > 0 && (left < room.left - 1 || right > room.right + 1);
+  });
+  return [...wide, ...high, ...outside].map((node) => node.textContent.trim());
+});

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
-import { DESKTOP, PHONE, openFile, shots, startBrowser } from "./browser.mjs";
+import { DESKTOP, PHONE, cutTexts, openFile, shots, startBrowser } from "./browser.mjs";
 import { assertLooksAsKept, difference, isDifferent, picture } from "./references.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -60,6 +60,7 @@ for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summar
       }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= size.width, `the page is ${wide} wide`);
+      if (size === PHONE) assert.deepEqual(await cutTexts(page), [], "texts that are cut");
       assert.deepEqual(outside, [], "requests and errors");
       if (shots) {
         await page.screenshot({ path: join(shots, `${name}-${size.width}.png`) });
@@ -101,6 +102,19 @@ test("a changed layout looks different, another way to smooth letters does not",
     "main { max-width: 1120px }", ".key-figure { background: #fff0e0 }", "nav { visibility: hidden }"]) {
     const found = await change(css);
     assert.ok(isDifferent(found), `${css}: ${found.words}`);
+  }
+  await page.close();
+});
+
+test("a text that is cut is found", async () => {
+  const { page } = await open("io", PHONE);
+  for (const css of [".key-figure .from { width: 4em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }",
+    ".verdict summary { height: 1em; overflow: hidden }", "nav { flex-wrap: nowrap; overflow-x: auto }",
+    "figure text { transform: translateX(300px) }"]) {
+    assert.deepEqual(await cutTexts(page), [], "without the style");
+    const style = await page.addStyleTag({ content: css });
+    assert.notDeepEqual(await cutTexts(page), [], css);
+    await style.evaluate((node) => node.remove());
   }
   await page.close();
 });

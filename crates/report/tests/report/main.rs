@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod browser;
+mod commands;
 mod crosscheck;
 mod documents_in_a_browser;
 mod hosts_in_a_browser;
 mod html;
 mod machine;
 mod opinion;
+mod readable;
 mod schema;
 mod synthetic;
 mod synthetic_documents;

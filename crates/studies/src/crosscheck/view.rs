@@ -5,14 +5,15 @@ use fathom_model::crosscheck::{Agreement, ComparedFigure, CrossFigure, Crosschec
 use fathom_model::figure::Figure;
 use fathom_model::figure::change::{change_text, interval_text};
 use fathom_model::run::RunState;
+use fathom_model::unit;
 use fathom_model::view::{Cell, Column, Document, Field, List, Section, Table, Tone, UnitText};
 
 /// The cross-check as every format shows it.
 pub fn view(crosscheck: &Crosscheck) -> Document {
     let lead = format!(
-        "fathom and {} in turns, {} pairs a row: fathom against {}.",
+        "fathom and {} in turns, {} a row: fathom against {}.",
         crosscheck.peer.version,
-        crosscheck.planned_pairs,
+        unit::counted(crosscheck.planned_pairs.into(), "pair"),
         peer(crosscheck)
     );
     let mut fields = vec![outcome(crosscheck), Field::new("Run", &crosscheck.run)];

@@ -33,6 +33,10 @@ pub(super) fn of(curve: &Curve) -> Vec<String> {
         .filter(|p| p.validity == Validity::NotTrusted);
     match (untrusted.count(), curve.points.len()) {
         (0, _) => {}
+        (1, all) => answers.push(format!(
+            "1 of {} is not trusted and carries no conclusion",
+            unit::counted(all as u64, "point")
+        )),
         (n, all) => answers.push(format!(
             "{n} of {all} points are not trusted and carry no conclusion"
         )),

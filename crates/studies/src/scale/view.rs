@@ -151,7 +151,11 @@ fn series(
                 Validity::NotTrusted => Sign::Untrusted,
                 Validity::Trusted | Validity::Caveats | Validity::NotDetermined => Sign::Plain,
             },
-            hint: format!("{} on {} hosts: {y:.2}", operation.kind.name(), point.hosts),
+            hint: format!(
+                "{} on {}: {y:.2}",
+                operation.kind.name(),
+                unit::counted(point.hosts.into(), "host")
+            ),
         })
     });
     PlotSeries {

@@ -259,7 +259,10 @@ fn steady(test: &Test<'_>, parts: &[SniaPart]) -> SniaRequirement {
             few if few < WINDOW_ROUNDS => {
                 format!("{what}not achieved: {few} of the {WINDOW_ROUNDS} rounds of a window")
             }
-            _ => format!("{what}not achieved in {rounds} rounds of at most {most}"),
+            _ => format!(
+                "{what}not achieved in {} of at most {most}",
+                unit::counted(rounds as u64, "round")
+            ),
         }
     };
     let evidence: Vec<String> = parts.iter().map(words).collect();
@@ -295,8 +298,8 @@ fn saturated(test: &Test<'_>, parts: &[SniaPart]) -> SniaRequirement {
         ),
     };
     let evidence = format!(
-        "{} rounds, {}{times} written",
-        unit::group(rounds as u64),
+        "{}, {}{times} written",
+        unit::counted(rounds as u64, "round"),
         unit::bytes(written)
     );
     requirement("four capacities or 24 hours", kept, evidence)

@@ -20,7 +20,10 @@ pub(super) fn all(test: &Test<'_>, parts: &[SniaPart]) -> Vec<SniaFact> {
         fact("Firmware", known(of_leaves(test, |d| d.firmware.clone()))),
         fact("Capacity", capacity(test)),
         fact("Write cache", known(write_cache(test))),
-        fact("Host CPU", format!("{}, {} CPUs", known(cpu), host.cpus)),
+        fact(
+            "Host CPU",
+            format!("{}, {}", known(cpu), unit::counted(host.cpus.into(), "CPU")),
+        ),
         fact("Host memory", unit::bytes(host.memory_bytes).to_string()),
         fact(
             "Operating system",

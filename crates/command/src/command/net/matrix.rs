@@ -10,7 +10,7 @@ use fathom_model::network::MatrixMode;
 use fathom_report::network as pages;
 use fathom_runs::network::{self, Keeper};
 
-use super::{Net, NetFormat, Progress, exit_of, load_control, write_page};
+use super::{Net, NetFormat, Progress, exit_of, load_control};
 use crate::exit::{self, CommandError, Exit};
 use crate::present;
 
@@ -105,9 +105,7 @@ pub(super) fn run(
         _ => pages::matrix_text(&report, net.shown.columns()),
     };
     net.shown.write(&text)?;
-    if let Some(path) = &net.html {
-        write_page(path, &pages::matrix_html(&report)?)?;
-    }
+    net.page.write(|| pages::matrix_html(&report))?;
     let cells = report.rounds.iter().flat_map(|round| &round.cells);
     let failed = cells.filter(|cell| cell.error.is_some()).count();
     Ok(exit_of(failed > 0 || measured.is_err(), &stop))

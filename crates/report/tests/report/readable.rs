@@ -1,0 +1,198 @@
+//! Pages say what there is, once, in words: no figure without its sides, no sign without
+//! its meaning, no `1 things`.
+
+use fathom_analysis::{CompareOptions, compare_runs};
+use fathom_model::comparison::Comparison;
+use fathom_model::view::View;
+use fathom_model::workload::{MetaTree, MetaWork, ObjectSizes, ObjectStore, ObjectWork, Work};
+use fathom_model::{Estimate, JudgedRun, Limiter, OpKind, Unit};
+use fathom_report::diagnosis::{self, PageOrigin};
+use fathom_report::html::{compared, render, summary_page};
+use fathom_report::text::{TextOptions, render_comparison};
+
+use crate::{synthetic, synthetic_documents};
+
+/// Takes the intervals of a run, as of a load of a single second.
+fn without_intervals(run: &mut JudgedRun) {
+    let trials = run.trials.iter_mut().flat_map(|t| &mut t.summary.ops);
+    let rows = run.rows.iter_mut().flat_map(|row| &mut row.ops);
+    for op in trials.chain(rows) {
+        let mut estimates = vec![&mut op.ops_per_second, &mut op.bytes_per_second];
+        for latency in [Some(&mut op.service), op.response.as_mut()] {
+            let Some(latency) = latency else { continue };
+            estimates.push(&mut latency.mean_ns);
+            let percentiles = latency.percentiles.iter_mut();
+            estimates.extend(percentiles.map(|p| &mut p.latency_ns));
+        }
+        for estimate in estimates {
+            (estimate.low, estimate.high) = (None, None);
+        }
+    }
+}
+
+/// A run with one trial of one workload, and the same a fifth faster.
+fn sides() -> [JudgedRun; 2] {
+    let mut a = synthetic::open_loop_lag();
+    without_intervals(&mut a);
+    let mut b = a.clone();
+    for op in &mut b.trials[0].summary.ops {
+        op.ops_per_second.value = op.ops_per_second.value.map(|rate| 1.2 * rate);
+    }
+    [a, b]
+}
+
+fn compared_once(a: &JudgedRun, b: &JudgedRun) -> Comparison {
+    let options = CompareOptions {
+        margin_percent: 3.0,
+        decides: None,
+        declared: Vec::new(),
+    };
+    compare_runs(std::slice::from_ref(a), std::slice::from_ref(b), &options)
+}
+
+#[test]
+fn single_trials_are_compared_with_both_values_and_one_reason() {
+    let [a, b] = sides();
+    let comparison = compared_once(&a, &b);
+    assert!(
+        comparison.rows[0].metrics[0].ratio.value.is_none(),
+        "there is no interval"
+    );
+    let page = compared::render(&comparison, &[a], &[b]).unwrap();
+    let cards: Vec<&str> = page.split("class=\"key-figure\"").skip(1).collect();
+    assert!(cards.len() >= 3, "{} cards", cards.len());
+    for card in cards {
+        let card = card.split("</div>").next().unwrap();
+        assert!(!card.contains("n/a") && !card.contains("95 %"), "{card}");
+        assert!(card.contains(">A ") && card.contains(", B "), "{card}");
+    }
+    assert!(page.contains("<p class=\"number\">+20.0 %</p>"));
+    let reason = "a single trial has no spread";
+    let notes = page.split("class=\"note\"").skip(1);
+    assert!(
+        !notes
+            .filter_map(|note| note.split("</p>").next())
+            .any(|note| note.contains(reason)),
+        "the headline says it"
+    );
+    assert!(page.contains(" % (no interval: a single trial has no spread"));
+    let text = render_comparison(&comparison, &TextOptions::default());
+    assert!(text.contains("+20.0 %") && !text.contains("n/a"), "{text}");
+}
+
+#[test]
+fn several_rows_give_a_reason_once() {
+    let [a, b] = [synthetic::quick(), synthetic::quick()];
+    let mut comparison = compared_once(&a, &b);
+    for metric in comparison.rows.iter_mut().flat_map(|row| &mut row.metrics) {
+        metric.ratio = Estimate::unknown(Unit::Ratio, "a single trial has no spread");
+    }
+    let page = compared::render(&comparison, &[a], &[b]).unwrap();
+    assert_eq!(page.matches("a single trial has no spread").count(), 1);
+    assert!(page.contains("(no interval: a single trial has no spread)"));
+    let text = render_comparison(&comparison, &TextOptions::default());
+    assert_eq!(text.matches("has no spread").count(), 1, "{text}");
+}
+
+#[test]
+fn one_trial_of_a_side_is_no_line_for_each() {
+    let [a, b] = sides();
+    let comparison = compared_once(&a, &b);
+    let page = compared::render(&comparison, &[a], &[b]).unwrap();
+    assert!(page.contains("latency of both sides"));
+    assert!(!page.contains("a line for each of"));
+}
+
+#[test]
+fn a_full_report_has_every_answer_of_a_grid() {
+    let mut run = synthetic::quick();
+    let view = run.view.as_mut().unwrap();
+    view.answers = vec![
+        "reads like an SSD".to_owned(),
+        "slower than <two>".to_owned(),
+    ];
+    for page in [render(&run).unwrap(), summary_page::render(&run).unwrap()] {
+        assert!(page.contains("Reads like an SSD."));
+        assert_eq!(
+            page.matches("<li>slower than &#60;two&#62;</li>").count(),
+            1
+        );
+    }
+    // Where a section of the page has them, they stand there alone.
+    let view = run.view.take().unwrap();
+    run.view = Some(View { form: None, ..view });
+    let page = render(&run).unwrap();
+    assert_eq!(
+        page.matches("<li>slower than &#60;two&#62;</li>").count(),
+        1
+    );
+}
+
+#[test]
+fn only_signs_that_are_there_are_explained() {
+    let results = |page: &str| {
+        let from = page.split("<h2 id=\"results\">").nth(1).unwrap();
+        from.split("</section>").next().unwrap().to_owned()
+    };
+    let run = synthetic::matrix();
+    let page = render(&run).unwrap();
+    assert!(results(&page).contains("± is half the width"));
+    let mut bare = run.clone();
+    without_intervals(&mut bare);
+    let page = render(&bare).unwrap();
+    assert!(!page.contains("95 % interval"), "no interval is explained");
+    let page = summary_page::render(&bare).unwrap();
+    assert!(!page.contains("95 % interval"), "no interval is explained");
+}
+
+#[test]
+fn a_share_of_all_is_a_bar_without_a_range() {
+    let page = diagnosis::html(&synthetic_documents::diagnosis(), &PageOrigin::default());
+    let page = page.unwrap();
+    let card = page.split("CPUs busy").nth(1).unwrap();
+    let card = card.split("</div>").next().unwrap();
+    assert!(
+        card.contains("<rect class=\"value\" width=\"12.0\""),
+        "{card}"
+    );
+    assert!(!page.contains("class=\"range\""));
+}
+
+#[test]
+fn sentences_of_the_verdict_are_whole() {
+    let mut run = synthetic::open_loop_lag();
+    run.view = None;
+    run.verdict.limiter = Limiter::Filesystem;
+    let page = render(&run).unwrap();
+    assert!(page.contains("they are limited by the file system."));
+    assert!(!page.contains(" objects</span>") && !page.contains(" object,"));
+    let mut run = synthetic::quick_caveats();
+    run.verdict.findings.retain(|f| f.id != "V16");
+    let page = render(&run).unwrap();
+    assert!(page.contains(", 1 objection</span>"));
+}
+
+#[test]
+fn one_file_is_no_files_and_its_chart_has_a_colour() {
+    let mut run = synthetic::open_loop_lag();
+    let files = MetaWork::new([(OpKind::Create, 1)], MetaTree::flat(1, 4096));
+    let trial = &mut run.trials[0];
+    trial.workload.workers = 1;
+    trial.workload.work = Work::files(files);
+    trial.charts.ops.truncate(1);
+    trial.summary.ops.truncate(1);
+    trial.charts.ops[0].kind = OpKind::ReadFile;
+    trial.summary.ops[0].kind = OpKind::ReadFile;
+    let page = render(&run).unwrap();
+    assert!(page.contains("<dd>1 file of 4 KiB by 1 worker, in one directory</dd>"));
+    assert!(page.contains("class=\"bar k-read\"") && !page.contains("k-read_file"));
+    let requests = ObjectWork::new([(OpKind::Get, 1)], 1, ObjectSizes::Fixed(4096));
+    let store = ObjectStore::new(vec!["http://localhost:9000".to_owned()]);
+    run.trials[0].workload.work = Work::objects(store, requests);
+    let page = render(&run).unwrap();
+    assert!(
+        page.contains("<dd>1 object of 4 KiB by 1 worker, "),
+        "{}",
+        page.len()
+    );
+}
