@@ -17,8 +17,8 @@ pub(super) const BOTTOM: f64 = 196.0;
 /// Height of every chart.
 pub(super) const HEIGHT: f64 = 230.0;
 
-/// Width of a letter of a label, roughly.
-pub(super) const LETTER: f64 = 6.6;
+/// Width of a letter of a label, roughly: digits are as wide as the widest.
+pub(super) const LETTER: f64 = 7.3;
 /// Width of a letter and height of a line where letters are largest: on a phone.
 pub(super) const WIDEST_LETTER: f64 = 9.2;
 pub(super) const HIGHEST_LINE: f64 = 17.0;

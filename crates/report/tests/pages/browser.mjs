@@ -37,10 +37,12 @@ export const openFile = async (context, file, size, scheme = "light") => {
   return { page, outside };
 };
 
-// Texts of the first screen that do not fit into their box, and those of charts that leave the page,
+// Texts that do not fit into their box, and those of charts that leave the page,
 // or their picture where it shows nothing beside it.
 export const cutTexts = (page) => page.evaluate(() => {
-  const boxes = [...document.querySelectorAll("h1, .key-figure p, .meaning, .verdict summary, .verdict .line, .verdict .step, nav, nav a, caption:not(.unseen)")];
+  // On a large screen a verdict is one line that ends with a sign and opens.
+  const opens = (node) => innerWidth > 640 && node.matches("summary");
+  const boxes = [...document.querySelectorAll("h1, .key-figure p, .meaning, .verdict summary, .verdict .line, .verdict .step, nav, nav a, caption:not(.unseen)")].filter((node) => !opens(node));
   const wide = boxes.filter((node) => node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline");
   const high = boxes.filter((node) => node.scrollHeight > node.clientHeight + 1 && getComputedStyle(node).overflow !== "visible");
   const outside = [...document.querySelectorAll("figure svg text")].filter((node) => {

@@ -60,7 +60,7 @@ for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summar
       }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= size.width, `the page is ${wide} wide`);
-      if (size === PHONE) assert.deepEqual(await cutTexts(page), [], "texts that are cut");
+      assert.deepEqual(await cutTexts(page), [], "texts that are cut");
       assert.deepEqual(outside, [], "requests and errors");
       if (shots) {
         await page.screenshot({ path: join(shots, `${name}-${size.width}.png`) });
