@@ -13,6 +13,7 @@ use fathom_model::unit;
 use fathom_rules::diagnosis::doers::{
     FULL_OF_INTERRUPTS, LEAST_BYTES, MOST_OF_THE_TIME, THRESHOLD as LEAST_SHARE,
 };
+use fathom_rules::diagnosis::waits_for_io::HALF;
 use fathom_rules::method::observed::PEAK_QUANTILE;
 
 use crate::load::{self, seconds};
@@ -97,11 +98,21 @@ fn by_bytes(recording: &Recording) -> Option<String> {
         true => ("what the devices moved".to_owned(), moved),
         false => (format!("the I/O of {kind}"), all),
     };
+    let percent = |bytes: f64| format!("{:.0} %", 100.0 * bytes / all);
+    if let Some((program, bytes)) = several_of_one_program(&order)
+        && all >= LEAST_BYTES
+        && bytes >= LEAST_SHARE * all
+    {
+        let rate = unit::throughput(bytes);
+        return Some(format!(
+            "{program} causes {} of {whole}, {rate}",
+            percent(bytes)
+        ));
+    }
     let (first, bytes) = *order.first()?;
     if all < LEAST_BYTES || bytes < LEAST_SHARE * all {
         return None;
     }
-    let percent = |bytes: f64| format!("{:.0} %", 100.0 * bytes / all);
     let mut line = format!(
         "{first} causes {} of {whole}, {}",
         percent(bytes),
@@ -111,6 +122,25 @@ fn by_bytes(recording: &Recording) -> Option<String> {
         line.push_str(&format!("; {second} {}", percent(*bytes)));
     }
     Some(line)
+}
+
+/// `postgres (12 processes)` with their sum: the program that does most, where no process of
+/// it does as much as the others of it together.
+fn several_of_one_program(order: &[(&str, f64)]) -> Option<(String, f64)> {
+    let mut programs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (name, bytes) in order {
+        let program = name.split_once(' ').map_or(*name, |(_, program)| program);
+        programs.entry(program).or_default().push(*bytes);
+    }
+    let sum = |parts: &[f64]| parts.iter().sum::<f64>();
+    let most = programs
+        .into_iter()
+        .max_by(|a, b| sum(&a.1).total_cmp(&sum(&b.1)));
+    let (program, parts) = most?;
+    let all = sum(&parts);
+    let largest = parts.iter().copied().fold(0.0, f64::max);
+    (parts.len() > 1 && largest < HALF * all)
+        .then(|| (format!("{program} ({} processes)", parts.len()), all))
 }
 
 /// `most of it by 4123 ffmpeg (1.8 CPUs)`.

@@ -73,6 +73,29 @@ fn whoever_fills_a_disk_is_named() {
 }
 
 #[test]
+fn many_processes_of_one_program_are_named_together() {
+    let by = |sizes: &[f64]| {
+        let recording = record(|index| Moment {
+            io_pressure_some: Some(0.6),
+            disks: vec![full_disk(index)],
+            processes: sizes
+                .iter()
+                .enumerate()
+                .map(|(place, bytes)| doer(&format!("{place} dd"), *bytes, 0.1))
+                .chain([doer("9 tar", 4e5, 0.2)])
+                .collect(),
+            ..Moment::default()
+        });
+        diagnose(&recording, |_| None).evidence.join("\n")
+    };
+    let text = by(&[6e5; 6]);
+    assert!(text.contains("dd (6 processes) causes 90 % of"), "{text}");
+    // One of them does more than the others together.
+    let text = by(&[3e6, 3e5, 3e5]);
+    assert!(text.contains("0 dd causes 75 % of"), "{text}");
+}
+
+#[test]
 fn a_share_is_of_what_the_devices_moved_where_others_did_most_of_it() {
     let found = |write_bytes: f64| {
         let recording = record(|index| Moment {
