@@ -146,7 +146,7 @@ mod tests {
             "{page}"
         );
         assert!(
-            page.contains("<p class=\"meaning\">H9:/b takes 8 times"),
+            page.contains("<p class=\"meaning\">h9:/b takes 8 times"),
             "{page}"
         );
         assert!(
