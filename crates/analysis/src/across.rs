@@ -14,6 +14,7 @@ use crate::knee::{self, Member};
 use crate::limiter::would_tell;
 use crate::named_limiter::Named;
 use crate::outcome::Outcome;
+use crate::plateau::caps_exist;
 use crate::rate_range::RateRange;
 use crate::trial::Trial;
 use crate::{checks, payload, repeat};
@@ -105,9 +106,10 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
     }
 }
 
-/// What the start of a trial proves, where no other depth told and nothing else did.
+/// What the start of a trial proves, where no other depth told and nothing else did. A
+/// queue fills before a cap as well: where caps are usual it names nothing.
 fn saturated_by_itself(member: &Member<'_>, wanted: bool) -> Option<knee::Knee> {
-    let asked = wanted && member.usable && !member.evidence;
+    let asked = wanted && member.usable && !member.evidence && !caps_exist(member.trial);
     let text = filling_queue::saturated(member.trial).filter(|_| asked)?;
     Some(knee::Knee::saturated(text))
 }
