@@ -20,9 +20,10 @@
 //! - Saturated, its seconds hardly vary. The times of single operations are random,
 //!   and their sum over a second scatters; a limiter pays every deficit back.
 //!
-//! Saturated means that another depth brings no more (V21), or that the queue filled at the
-//! start as one does that operations wait in: a fixed latency, as of a
-//! delay on the way, gives flat rates as well, and more with every operation in flight.
+//! Saturated means that another depth brings no more (V21), or that the queue at the start
+//! of the trial filled as it does where operations wait for one another (`filling_queue`).
+//! A fixed latency, as of a delay on the way, gives flat rates as well, and more with every
+//! operation in flight.
 //!
 //! A volume has one answer: other trials with a full queue at the figure of a cap
 //! that is proved, in operations or in bytes, are at the same cap.

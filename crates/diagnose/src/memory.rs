@@ -51,7 +51,7 @@ mod tests {
     use crate::diagnose;
     use crate::recording::{CpuShares, Moment, Recording};
 
-    /// What vmstat shows of a host that swaps, and that moves so many times the bytes.
+    /// What vmstat shows of a host that swaps, and whose devices move `times` as many bytes.
     fn swaps(times: f64) -> Recording {
         let moment = || Moment {
             seconds: Some(1.0),

@@ -61,7 +61,7 @@ pub(crate) fn find(recording: &Recording, name: &str) -> Option<SlowerThanQuiet>
     let queues = of(DiskMoment::in_flight);
     let all: f64 = recording.moments.iter().map(load::seconds).sum();
     let rates = of(|disk| Some(disk.operations()));
-    // A rate that stays although the queue does not is no sum of what was asked for.
+    // A rate that stays while the queue varies is set by the device, and not by what is asked of it.
     let one_load = queues.stays(STEADY) || rates.is_held();
     if queued.len() < LEAST_SAMPLES || queues.seconds() < LASTING * all || !one_load {
         return None;

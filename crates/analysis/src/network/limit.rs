@@ -194,7 +194,7 @@ fn relief(report: &PairReport, best: Seen<'_>) -> Vec<&'static str> {
         .collect()
 }
 
-/// Where both ends are one machine there is no network whose limit could be found.
+/// What to do where both ends are one machine, so that nothing crosses a network.
 const APART: &str = "measure between two machines: both ends share the CPUs of one here";
 
 /// `a, b, or c`.
