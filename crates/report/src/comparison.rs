@@ -1,5 +1,6 @@
 //! A comparison in words: the same in text, Markdown and HTML.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use fathom_model::Estimate;
@@ -78,9 +79,14 @@ pub(crate) fn change_cells(metric: &ComparedMetric) -> (String, String) {
 
 /// The whole in one sentence.
 pub(crate) fn headline(comparison: &Comparison) -> String {
+    headline_of(comparison, 'B')
+}
+
+/// The same where the side beside A goes by another letter: one of several.
+pub(crate) fn headline_of(comparison: &Comparison, letter: char) -> String {
     let what = match comparison.rows.as_slice() {
         [] => "nothing could be compared".to_owned(),
-        [row] => row_sentence(comparison, row),
+        [row] => row_sentence(comparison, row, letter),
         rows => {
             let counts = [
                 (ComparisonOutcome::Slower, "slower".to_owned()),
@@ -104,9 +110,10 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
                 }
             });
             format!(
-                "B against A in {} rows: {}{}",
+                "{letter} against A in {} rows: {}{}{}",
                 rows.len(),
                 parts.join(", "),
+                changes(rows).map_or(String::new(), |range| format!(", changes {range}")),
                 why.unwrap_or_default()
             )
         }
@@ -118,7 +125,20 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
     }
 }
 
-fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
+/// From the lowest to the highest change of what decides: `-3.1 % to +8.2 %`.
+fn changes(rows: &[ComparedRow]) -> Option<String> {
+    let deciding = rows.iter().filter_map(|row| row.metrics.first());
+    let known = deciding.map(change).filter(|change| change.value.is_some());
+    let mut known: Vec<Estimate> = known.collect();
+    known.sort_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(Ordering::Equal));
+    let (lowest, highest) = (change_text(known.first()?), change_text(known.last()?));
+    Some(match lowest == highest {
+        true => format!("of {lowest}"),
+        false => format!("from {lowest} to {highest}"),
+    })
+}
+
+fn row_sentence(comparison: &Comparison, row: &ComparedRow, letter: char) -> String {
     let Some(metric) = row.metrics.first() else {
         return "nothing could be compared".to_owned();
     };
@@ -134,9 +154,9 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
         ComparisonOutcome::Faster | ComparisonOutcome::Slower => {
             let word = outcome_word(metric.outcome, metric.metric);
             let verb = if metric.metric == Metric::CpuPerOp {
-                format!("B takes {word} CPU")
+                format!("{letter} takes {word} CPU")
             } else {
-                format!("B is {word}")
+                format!("{letter} is {word}")
             };
             let other = opposite(row, metric.outcome);
             let other = other.map_or(String::new(), |other| format!("; {other}"));
@@ -144,12 +164,12 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
         }
         ComparisonOutcome::Equivalent => {
             let margin = margin_text(comparison);
-            format!("B is equivalent to A within {margin}: {figures}")
+            format!("{letter} is equivalent to A within {margin}: {figures}")
         }
         ComparisonOutcome::Inconclusive => {
             let more = more_text(comparison, metric);
             let more = more.map_or(String::new(), |more| format!("; {more}"));
-            format!("inconclusive: {figures}{more}")
+            format!("{letter} against A is inconclusive: {figures}{more}")
         }
     }
 }

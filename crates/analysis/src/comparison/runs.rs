@@ -67,9 +67,27 @@ pub fn compare_runs(a: &[JudgedRun], b: &[JudgedRun], options: &CompareOptions) 
 fn side(runs: &[JudgedRun]) -> ComparedSide {
     let ids: Vec<String> = runs.iter().map(|r| r.run.id.clone()).collect();
     ComparedSide {
-        label: ids.join(", "),
+        label: format!("{} ({})", described(runs), ids.join(", ")),
         runs: ids,
         before: None,
+    }
+}
+
+/// What was measured on what: `quick on /data`.
+fn described(runs: &[JudgedRun]) -> String {
+    let trials = runs.iter().flat_map(|run| &run.trials);
+    let mut targets: Vec<String> = trials.map(|trial| trial.target.to_string()).collect();
+    targets.sort();
+    targets.dedup();
+    let mut names: Vec<&str> = runs.iter().map(|run| run.run.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let names = names.join(" and ");
+    match targets.as_slice() {
+        [] => names,
+        [target] if names.ends_with(target.as_str()) => names,
+        [target] => format!("{names} on {target}"),
+        [target, others @ ..] => format!("{names} on {target} and {} more", others.len()),
     }
 }
 
@@ -115,7 +133,7 @@ fn entry(figure: Figure, a: &[Vec<&JudgedTrial>], b: &[Vec<&JudgedTrial>]) -> En
     let (fa, fb) = (side(a), side(b));
     let effect = unpaired::effect(&fa, &fb);
     let reason = reason.unwrap_or_else(|| {
-        Unknown::because("a single trial has no spread; repeat it with --iterations 5")
+        Unknown::because("a side is a single trial without an interval of its own; repeat it with --iterations 5")
     });
     let level = |side: &[RunFigures]| -> Result<f64, Unknown> {
         let means: Vec<f64> = side.iter().filter_map(|r| mean(&r.logs)).collect();

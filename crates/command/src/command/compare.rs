@@ -7,6 +7,7 @@ use fathom_analysis::CompareOptions;
 use fathom_model::Comparison;
 use fathom_model::figure::Throughput;
 use fathom_outputs::Mark;
+use fathom_report::html::compared;
 use fathom_report::table::clean;
 use fathom_report::text::TextOptions;
 use fathom_runs::stored;
@@ -67,7 +68,7 @@ pub(crate) struct Compare {
     fail_on: Vec<FailOn>,
     #[command(flatten)]
     shown: Shown<ComparisonFormat>,
-    /// Write a page with the comparison of A and B to this file.
+    /// Also write a page with the comparison to this file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<PathBuf>,
     /// The same as --format markdown.
@@ -85,7 +86,7 @@ pub(crate) struct Compare {
 
 document_formats!(
     ComparisonFormat: "One document (schema fathom.comparison/1)",
-    /// A page with the comparison of A and B.
+    /// A page with the comparison.
     Html
 );
 
@@ -105,8 +106,7 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         declared: compare.declare.clone(),
     };
     let is_page = compare.shown.format() == ComparisonFormat::Html;
-    let mut comparisons = Vec::new();
-    let mut pages = Vec::new();
+    let mut sides = Vec::new();
     for other in &compare.others {
         let b = stored::side(other, &compare.store)?;
         if let Some((a, b)) = a.iter().find_map(|a| Some((a, a.among(&b)?))) {
@@ -118,16 +118,19 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
                 clean(&b.name),
             );
         }
-        let b: Vec<_> = b.into_iter().map(|one| one.run).collect();
-        let a: Vec<_> = a.iter().map(|one| one.run.clone()).collect();
-        let comparison = fathom_analysis::compare_runs(&a, &b, &options);
-        if (is_page || compare.html.is_some()) && !comparison.rows.is_empty() {
-            pages.push(fathom_report::html::compared::render(&comparison, &a, &b)?);
-        }
-        comparisons.push(comparison);
+        sides.push(b.into_iter().map(|one| one.run).collect::<Vec<_>>());
     }
-    let is_empty = |comparison: &Comparison| comparison.rows.is_empty();
-    if comparisons.iter().all(is_empty) {
+    let a: Vec<_> = a.into_iter().map(|one| one.run).collect();
+    let compared = sides.into_iter().map(|b| {
+        let comparison = fathom_analysis::compare_runs(&a, &b, &options);
+        (comparison, b)
+    });
+    let compared: Vec<_> = compared.collect();
+    let comparisons: Vec<&Comparison> = compared.iter().map(|(comparison, _)| comparison).collect();
+    if comparisons
+        .iter()
+        .all(|comparison| comparison.rows.is_empty())
+    {
         // A program that reads the document finds in it why there are no rows.
         if compare.shown.is_json() {
             compare.shown.write(&text(compare, &comparisons)?)?;
@@ -138,12 +141,12 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         );
         return Ok(Exit::Inconclusive);
     }
-    match pages.first() {
-        Some(page) if is_page => compare.shown.write(page)?,
-        _ => compare.shown.write(&text(compare, &comparisons)?)?,
+    match is_page {
+        true => compare.shown.write(&compared::render(&a, &compared)?)?,
+        false => compare.shown.write(&text(compare, &comparisons)?)?,
     }
-    if let (Some(path), Some(page)) = (&compare.html, pages.first()) {
-        present::write_file(path, Mark::Page, page)?;
+    if let Some(path) = &compare.html {
+        present::write_file(path, Mark::Page, &compared::render(&a, &compared)?)?;
     }
     let exits = comparisons
         .iter()
@@ -155,16 +158,18 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
     }))
 }
 
-fn text(compare: &Compare, comparisons: &[Comparison]) -> anyhow::Result<String> {
+fn text(compare: &Compare, comparisons: &[&Comparison]) -> anyhow::Result<String> {
     if compare.shown.is_json() {
         let documents = comparisons.iter();
         let documents: Result<Vec<String>, _> = documents
-            .map(fathom_report::json::render_comparison)
+            .map(|comparison| fathom_report::json::render_comparison(comparison))
             .collect();
         return Ok(documents?.concat());
     }
     if compare.markdown || compare.shown.format() == ComparisonFormat::Markdown {
-        let pages = comparisons.iter().map(fathom_report::comparison::markdown);
+        let pages = comparisons
+            .iter()
+            .map(|comparison| fathom_report::comparison::markdown(comparison));
         return Ok(pages.collect::<Vec<_>>().join("\n"));
     }
     let options = TextOptions {

@@ -367,7 +367,7 @@ fn several_runs_stand_beside_the_first() {
     ];
     let output = bench.fathom(compared);
     output.expect_status(0);
-    let heads = ["A", "B", "change", "C", "change"];
+    let heads = ["A", "B", "C"];
     let head = output.stdout.lines().find(|line| line.contains("figure"));
     let head = head.unwrap_or_else(|| panic!("{}", output.stdout));
     assert!(heads.iter().all(|word| head.contains(word)), "{head}");
@@ -402,6 +402,34 @@ fn two_runs_are_compared_on_a_page() {
         "B is slower",
         "latency of both sides",
         "class=\"s-1\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn three_runs_are_compared_on_one_page_and_in_one_table() {
+    let bench = Bench::new();
+    for read_us in ["80", "120", "160"] {
+        let model = format!("sim:ssd?read_us={read_us}");
+        let args = ["io", &model, "--runtime", "20s"];
+        bench.fathom(args.iter().chain(&READS)).expect_status(0);
+    }
+    let args = ["compare", "latest~2", "latest~1", "latest"];
+    let shown = bench.fathom(args.iter().chain(&["--html", "c.html"]));
+    shown.expect_status(0);
+    for part in ["B: ", " on sim:ssd?read_us=120 (", "C is slower: ops/s -"] {
+        assert!(shown.stdout.contains(part), "{part}");
+    }
+    assert!(shown.stdout.lines().all(|line| line.chars().count() <= 80));
+    let page = fs::read_to_string(bench.path().join("c.html")).unwrap();
+    for part in [
+        "C is slower: ops/s -",
+        "<h2 id=\"sides\">All sides</h2>",
+        "<h2 id=\"side-b\">B against A</h2>",
+        "<h2 id=\"side-c\">C against A</h2>",
+        "latency of all sides",
+        "class=\"s-2\"",
     ] {
         assert!(page.contains(part), "{part}");
     }

@@ -12,8 +12,17 @@ use super::distribution::{nines_of, percent_axis};
 use super::figure::{ChartFigure, Key};
 use super::svg;
 
-/// The sides with the classes of their lines.
-const SIDES: [(&str, &str); 2] = [("A", "s-0"), ("B", "s-1")];
+/// The sides with the classes of their lines, as many as there are lines to tell apart.
+const SIDES: [(&str, &str); 8] = [
+    ("A", "s-0"),
+    ("B", "s-1"),
+    ("C", "s-2"),
+    ("D", "s-3"),
+    ("E", "s-4"),
+    ("F", "s-5"),
+    ("G", "s-6"),
+    ("H", "s-7"),
+];
 
 /// The trials of both sides of one run; a chart for each kind of operation.
 pub(crate) fn distributions(run: &JudgedRun) -> Vec<ChartFigure> {
@@ -27,23 +36,25 @@ pub(crate) fn distributions(run: &JudgedRun) -> Vec<ChartFigure> {
 }
 
 /// The trials of stored runs, those of each side together.
-pub(crate) fn of_sides(a: &[JudgedRun], b: &[JudgedRun]) -> Vec<ChartFigure> {
+pub(crate) fn of_sides(sides: &[&[JudgedRun]]) -> Vec<ChartFigure> {
     let results = |runs: &'_ [JudgedRun]| -> Vec<JudgedTrial> {
         let trials = runs.iter().flat_map(|run| &run.trials);
         let trials = trials.filter(|trial| !trial.role.is_probe());
         trials.cloned().collect()
     };
-    let (a, b) = (results(a), results(b));
+    let sides: Vec<_> = sides.iter().map(|runs| results(runs)).collect();
     // Trials of several workloads would be lines of different things.
-    let labels = || a.iter().chain(&b).map(|trial| &trial.label);
+    let labels = || sides.iter().flatten().map(|trial| &trial.label);
     let first = labels().next();
-    match labels().all(|label| Some(label) == first) {
-        true => charts(&[a.iter().collect(), b.iter().collect()]),
-        false => Vec::new(),
+    if !labels().all(|label| Some(label) == first) {
+        return Vec::new();
     }
+    let sides: Vec<Vec<&JudgedTrial>> =
+        sides.iter().map(|trials| trials.iter().collect()).collect();
+    charts(&sides)
 }
 
-fn charts(sides: &[Vec<&JudgedTrial>; 2]) -> Vec<ChartFigure> {
+fn charts(sides: &[Vec<&JudgedTrial>]) -> Vec<ChartFigure> {
     let mut kinds: Vec<OpKind> = Vec::new();
     for op in sides.iter().flatten().flat_map(|trial| &trial.charts.ops) {
         if !kinds.contains(&op.kind) {
@@ -56,7 +67,7 @@ fn charts(sides: &[Vec<&JudgedTrial>; 2]) -> Vec<ChartFigure> {
     charts.collect()
 }
 
-fn distribution(trials: &[Vec<&JudgedTrial>; 2], kind: OpKind) -> Option<ChartFigure> {
+fn distribution(trials: &[Vec<&JudgedTrial>], kind: OpKind) -> Option<ChartFigure> {
     let of = |trials: &Vec<&'_ JudgedTrial>| -> Vec<OpCharts> {
         let charts = trials.iter().filter_map(|trial| {
             let mut ops = trial.charts.ops.iter();
@@ -85,7 +96,8 @@ fn distribution(trials: &[Vec<&JudgedTrial>; 2], kind: OpKind) -> Option<ChartFi
         .filter(|percent| *percent < 100.0);
     let xs = percent_axis(highest.fold(0.0, f64::max));
     let ys = Axis::log(Quantity::Latency, least, most);
-    let title = format!("{} latency of both sides", kind.name());
+    let all = if trials.len() > 2 { "all" } else { "both" };
+    let title = format!("{} latency of {all} sides", kind.name());
     let keys = sides.iter().map(|(name, class, charts)| Key::Line {
         class,
         name: match charts.len() {

@@ -1,6 +1,7 @@
 //! Stored runs side by side as one page.
 
 use askama::Template;
+use fathom_model::figure::Throughput;
 use fathom_model::{Comparison, JudgedRun};
 
 use super::compared_figures;
@@ -8,6 +9,8 @@ use super::comparison::ComparisonView;
 use super::key_figures::KeyFigure;
 use crate::chart::figure::ChartFigure;
 use crate::chart::overlay;
+use crate::compared_sides::{self, LETTERS, SidesTable};
+use crate::table::Align;
 use crate::{Result, moment};
 
 #[derive(Template)]
@@ -16,43 +19,69 @@ struct Page<'a> {
     style: &'static str,
     script: &'static str,
     version: &'static str,
-    a: &'a str,
-    b: &'a str,
+    title: String,
     /// What each side is, and when it was measured.
     sides: Vec<String>,
     figures: Vec<KeyFigure>,
     overlay: Vec<ChartFigure>,
-    c: ComparisonView<'a>,
+    /// Where A stands beside more than one side.
+    all_sides: Option<SidesTable>,
+    /// How their table is read.
+    reading: String,
+    comparisons: Vec<ComparisonView<'a>>,
 }
 
-/// A comparison of the runs of two sides as one HTML document.
+/// The comparisons of the runs of side `a` with each of the others as one HTML document.
 ///
 /// # Errors
 /// Only when the template engine fails.
-pub fn render(comparison: &Comparison, a: &[JudgedRun], b: &[JudgedRun]) -> Result<String> {
+pub fn render(a: &[JudgedRun], others: &[(Comparison, Vec<JudgedRun>)]) -> Result<String> {
+    let mut labels: Vec<&str> = others.iter().map(|(of, _)| of.a.label.as_str()).collect();
+    labels.truncate(1);
+    labels.extend(others.iter().map(|(of, _)| of.b.label.as_str()));
+    let first = labels.first().map_or("", |label| *label);
+    let mut sides = vec![side('A', first, a)];
+    for ((comparison, b), letter) in others.iter().zip(LETTERS) {
+        sides.push(side(letter, &comparison.b.label, b));
+    }
+    let mut trials = vec![a];
+    trials.extend(others.iter().map(|(_, b)| b.as_slice()));
+    let comparisons = others.iter().map(|(comparison, _)| comparison);
+    let comparisons: Vec<&Comparison> = comparisons.collect();
     super::page(&Page {
         style: super::STYLE,
         script: super::SCRIPT,
         version: env!("CARGO_PKG_VERSION"),
-        a: &comparison.a.label,
-        b: &comparison.b.label,
-        sides: vec![side("A", a), side("B", b)],
-        figures: compared_figures::of(comparison),
-        overlay: overlay::of_sides(a, b),
-        c: ComparisonView::of(comparison),
+        title: labels.join(" and "),
+        sides,
+        figures: compared_figures::of_all(&comparisons),
+        overlay: overlay::of_sides(&trials),
+        all_sides: (others.len() > 1).then(|| SidesTable::of(&comparisons, Throughput::Binary)),
+        reading: compared_sides::reading(&comparisons),
+        comparisons: match others {
+            [(comparison, _)] => vec![ComparisonView::of(comparison)],
+            _ => sections(&comparisons),
+        },
     })
 }
 
-/// `A: quick on /data, 2026-11-27 18:05:55 UTC, on node1; …`.
-fn side(letter: &str, runs: &[JudgedRun]) -> String {
+fn sections<'a>(comparisons: &[&'a Comparison]) -> Vec<ComparisonView<'a>> {
+    let sides = comparisons.iter().zip(LETTERS);
+    sides
+        .map(|(comparison, letter)| ComparisonView::of_side(comparison, letter))
+        .collect()
+}
+
+fn is_right(align: &Align) -> bool {
+    *align == Align::Right
+}
+
+/// `A: quick on /data (20261127-…), 2026-11-27 18:05:55 UTC on node1; …`.
+fn side(letter: char, label: &str, runs: &[JudgedRun]) -> String {
     let runs = runs.iter().map(|run| {
-        format!(
-            "{}, {}, on {} (run {})",
-            run.run.name,
-            moment::readable(run.run.started_unix_ns),
-            run.host.hostname,
-            run.run.id
-        )
+        let when = moment::readable(run.run.started_unix_ns);
+        format!("{when} on {}", run.host.hostname)
     });
-    format!("{letter}: {}", runs.collect::<Vec<_>>().join("; "))
+    let runs: Vec<String> = runs.collect();
+    format!("{letter}: {label}, {}", runs.join("; "))
 }

@@ -4,6 +4,7 @@ use fathom_model::comparison::{ComparedMetric, Comparison};
 use fathom_model::figure::Throughput;
 
 use super::key_figures::{self, KeyFigure};
+use crate::compared_sides::LETTERS;
 use crate::comparison as words;
 
 /// Of one row its figures, of several rows the one of each that decides. Figures that
@@ -12,31 +13,54 @@ pub(super) fn of(comparison: &Comparison) -> Vec<KeyFigure> {
     let figures: Vec<KeyFigure> = match comparison.rows.as_slice() {
         [row] => {
             let metrics = row.metrics.iter();
-            let named = metrics.map(|metric| (words::metric_name(metric), "", metric));
-            named.filter_map(change).collect()
+            let figures = metrics.filter_map(|metric| {
+                let name = key_figures::title(&words::metric_name(metric));
+                change(metric, name, 'B')
+            });
+            figures.collect()
         }
         rows => {
-            let firsts = rows.iter().filter_map(|row| {
+            let figures = rows.iter().filter_map(|row| {
                 let metric = row.metrics.first()?;
-                Some((words::metric_name(metric), row.label.as_str(), metric))
+                let name = format!("{}: {}", row.label, words::metric_name(metric));
+                change(metric, name, 'B')
             });
-            firsts.filter_map(change).collect()
+            figures.collect()
         }
     };
     figures.into_iter().take(key_figures::MOST).collect()
 }
 
+/// The same of several sides, each beside A: the one that decides, of the first row.
+pub(super) fn of_all(comparisons: &[&Comparison]) -> Vec<KeyFigure> {
+    if let [comparison] = comparisons {
+        return of(comparison);
+    }
+    let sides = comparisons.iter().zip(LETTERS);
+    let figures = sides.filter_map(|(comparison, letter)| {
+        let row = comparison.rows.first()?;
+        let metric = row.metrics.first()?;
+        let name = format!("{letter}: {}", words::metric_name(metric));
+        let figure = change(metric, name, letter)?;
+        Some(match comparison.rows.len() {
+            1 => figure,
+            _ => KeyFigure {
+                row: row.label.clone(),
+                ..figure
+            },
+        })
+    });
+    figures.take(key_figures::MOST).collect()
+}
+
 /// A change and what it is between.
-fn change((name, row, metric): (String, &str, &ComparedMetric)) -> Option<KeyFigure> {
+fn change(metric: &ComparedMetric, name: String, letter: char) -> Option<KeyFigure> {
     words::change(metric).value?;
     let (change, interval) = words::change_cells(metric);
     let value = |side| words::side_value(side, Throughput::Binary);
-    let sides = format!("A {}, B {}", value(&metric.a), value(&metric.b));
+    let sides = format!("A {}, {letter} {}", value(&metric.a), value(&metric.b));
     Some(KeyFigure {
-        name: match row.is_empty() {
-            true => key_figures::title(&name),
-            false => format!("{row}: {name}"),
-        },
+        name,
         number: change,
         interval: match interval.is_empty() {
             true => sides,

@@ -16,9 +16,14 @@ const MOST_CHARTS: usize = 40;
 
 /// What the section is filled with.
 pub(super) struct ComparisonView<'a> {
+    /// By which the page links to it, and its title.
+    pub(super) id: String,
+    pub(super) title: String,
+    /// The letter of the side beside A.
+    pub(super) letter: char,
     pub(super) headline: String,
     pub(super) class: &'static str,
-    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) facts: Vec<(String, String)>,
     pub(super) reasons: &'a [String],
     pub(super) lines: Vec<FigureLine<'a>>,
     /// Whether any figure has an interval, and whether any was put to that test.
@@ -52,14 +57,24 @@ pub(super) struct FigureLine<'a> {
 }
 
 impl<'a> ComparisonView<'a> {
+    /// The only comparison of a page.
     pub(super) fn of(comparison: &'a Comparison) -> ComparisonView<'a> {
+        ComparisonView {
+            id: "comparison".to_owned(),
+            title: "Comparison".to_owned(),
+            ..ComparisonView::of_side(comparison, 'B')
+        }
+    }
+
+    /// One of several, each beside A.
+    pub(super) fn of_side(comparison: &'a Comparison, letter: char) -> ComparisonView<'a> {
         let mut facts = vec![
-            ("A", words::side_line(&comparison.a)),
-            ("B", words::side_line(&comparison.b)),
-            ("Design", words::design_line(comparison)),
+            ("A".to_owned(), words::side_line(&comparison.a)),
+            (letter.to_string(), words::side_line(&comparison.b)),
+            ("Design".to_owned(), words::design_line(comparison)),
         ];
         if let Some(control) = &comparison.control {
-            facts.push(("Control", words::control_line(control)));
+            facts.push(("Control".to_owned(), words::control_line(control)));
         }
         let class = match comparison.standing {
             Standing::Unproven => "warn",
@@ -67,7 +82,10 @@ impl<'a> ComparisonView<'a> {
         };
         let lines = lines(comparison);
         ComparisonView {
-            headline: headline::sentence_of(&words::headline(comparison)),
+            id: format!("side-{}", letter.to_ascii_lowercase()),
+            title: format!("{letter} against A"),
+            letter,
+            headline: headline::sentence_of(&words::headline_of(comparison, letter)),
             class,
             facts,
             reasons: &comparison.reasons,

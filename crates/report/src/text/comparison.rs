@@ -17,6 +17,7 @@ pub(super) fn shows(comparison: &Comparison) -> bool {
 }
 
 pub(super) fn write(page: &mut Page, comparison: &Comparison, throughput: Throughput) {
+    outcome(page, comparison);
     page.field("A", &words::side_line(&comparison.a));
     page.field("B", &words::side_line(&comparison.b));
     if !comparison.declared.is_empty() {
@@ -36,7 +37,7 @@ pub(super) fn write(page: &mut Page, comparison: &Comparison, throughput: Throug
         page.blank();
     }
     notes(page, comparison);
-    outcome(page, comparison);
+    objections(page, comparison);
 }
 
 fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table {
@@ -135,8 +136,12 @@ fn outcome(page: &mut Page, comparison: &Comparison) {
     for reason in &comparison.reasons {
         page.paragraph(10, 12, reason);
     }
+}
+
+/// What speaks against the comparison: rows of one side only, checks that failed.
+fn objections(page: &mut Page, comparison: &Comparison) {
     for name in &comparison.unmatched {
-        page.paragraph(10, 12, &format!("not compared: {name}"));
+        page.paragraph(0, 2, &format!("Not compared: {name}"));
     }
     let verbose = page.verbose;
     let objections = names::objections(&comparison.findings);

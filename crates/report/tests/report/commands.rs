@@ -86,7 +86,7 @@ fn no_page_prints_backticks() {
         ("summary", summary_page::render(&run)),
         (
             "comparison",
-            compared::render(&comparison, &sides[0], &sides[1]),
+            compared::render(&sides[0], &[(comparison, sides[1].to_vec())]),
         ),
         (
             "pair",

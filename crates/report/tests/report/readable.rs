@@ -50,6 +50,10 @@ fn compared_once(a: &JudgedRun, b: &JudgedRun) -> Comparison {
     compare_runs(std::slice::from_ref(a), std::slice::from_ref(b), &options)
 }
 
+fn page_of(a: JudgedRun, b: JudgedRun, comparison: &Comparison) -> fathom_report::Result<String> {
+    compared::render(&[a], &[(comparison.clone(), vec![b])])
+}
+
 #[test]
 fn single_trials_are_compared_with_both_values_and_one_reason() {
     let [a, b] = sides();
@@ -58,7 +62,7 @@ fn single_trials_are_compared_with_both_values_and_one_reason() {
         comparison.rows[0].metrics[0].ratio.value.is_none(),
         "there is no interval"
     );
-    let page = compared::render(&comparison, &[a], &[b]).unwrap();
+    let page = page_of(a, b, &comparison).unwrap();
     let cards: Vec<&str> = page.split("class=\"key-figure\"").skip(1).collect();
     assert!(cards.len() >= 3, "{} cards", cards.len());
     for card in cards {
@@ -67,7 +71,7 @@ fn single_trials_are_compared_with_both_values_and_one_reason() {
         assert!(card.contains(">A ") && card.contains(", B "), "{card}");
     }
     assert!(page.contains("<p class=\"number\">+20.0 %</p>"));
-    let reason = "a single trial has no spread";
+    let reason = "a side is a single trial without an interval";
     let notes = page.split("class=\"note\"").skip(1);
     assert!(
         !notes
@@ -75,7 +79,7 @@ fn single_trials_are_compared_with_both_values_and_one_reason() {
             .any(|note| note.contains(reason)),
         "the headline says it"
     );
-    assert!(page.contains(" % (no interval: a single trial has no spread"));
+    assert!(page.contains(" % (no interval: a side is a single trial without an interval"));
     let text = render_comparison(&comparison, &TextOptions::default());
     assert!(text.contains("+20.0 %") && !text.contains("n/a"), "{text}");
 }
@@ -85,20 +89,25 @@ fn several_rows_give_a_reason_once() {
     let [a, b] = [synthetic::quick(), synthetic::quick()];
     let mut comparison = compared_once(&a, &b);
     for metric in comparison.rows.iter_mut().flat_map(|row| &mut row.metrics) {
-        metric.ratio = Estimate::unknown(Unit::Ratio, "a single trial has no spread");
+        metric.ratio =
+            Estimate::unknown(Unit::Ratio, "a side is a single trial without an interval");
     }
-    let page = compared::render(&comparison, &[a], &[b]).unwrap();
-    assert_eq!(page.matches("a single trial has no spread").count(), 1);
-    assert!(page.contains("(no interval: a single trial has no spread)"));
+    let page = page_of(a, b, &comparison).unwrap();
+    assert_eq!(
+        page.matches("a side is a single trial without an interval")
+            .count(),
+        1
+    );
+    assert!(page.contains("(no interval: a side is a single trial without an interval)"));
     let text = render_comparison(&comparison, &TextOptions::default());
-    assert_eq!(text.matches("has no spread").count(), 1, "{text}");
+    assert_eq!(text.matches("is a single trial").count(), 1, "{text}");
 }
 
 #[test]
 fn one_trial_of_a_side_is_no_line_for_each() {
     let [a, b] = sides();
     let comparison = compared_once(&a, &b);
-    let page = compared::render(&comparison, &[a], &[b]).unwrap();
+    let page = page_of(a, b, &comparison).unwrap();
     assert!(page.contains("latency of both sides"));
     assert!(!page.contains("a line for each of"));
 }
