@@ -12,6 +12,7 @@ mod exit;
 mod help;
 mod mistake;
 mod settings;
+mod synonym;
 mod typed_command;
 mod version;
 mod whole_seconds;
@@ -136,9 +137,10 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<cla
     } else {
         (arguments, added) = settings::of_user(arguments)?;
     }
+    let typed = arguments.clone();
     let matches = all
         .try_get_matches_from(arguments)
-        .map_err(|error| Box::new(mistake::explained(added.explain(error))))?;
+        .map_err(|error| Box::new(mistake::explained(added.explain(error), &typed)))?;
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => {
             if cli.force {

@@ -1,21 +1,25 @@
 //! What the parser of arguments says of a mistake, with the help that it lacks and without
 //! the one that leads astray.
 
+use std::ffi::OsString;
+
 use clap::CommandFactory;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use fathom_model::nearest::nearest;
 
 use crate::cli::Cli;
+use crate::synonym;
 
 /// Letters that two names of flags begin with when one may be meant by the other: fewer
 /// are chance.
 const COMMON_LETTERS: usize = 4;
 
-/// The mistake, with what was meant as far as that can be told.
-pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
+/// The mistake in `arguments`, with what was meant as far as that can be told.
+pub(crate) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     suggest_command(&mut error);
     drop_far_suggestion(&mut error);
+    suggest_synonym(&mut error, arguments);
     if error.kind() == ErrorKind::UnknownArgument {
         // Told that it may be a value, which next to nobody means.
         error.remove(ContextKind::Suggested);
@@ -89,6 +93,23 @@ fn drop_far_suggestion(error: &mut clap::Error) {
     }
 }
 
+/// What the command calls a flag that other tools have, in place of one of a near name.
+fn suggest_synonym(error: &mut clap::Error, arguments: &[OsString]) {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return;
+    }
+    let typed = text_of(error, ContextKind::InvalidArg);
+    let mut all = Cli::command();
+    // The flags of a command are made when it is built.
+    all.build();
+    let command = synonym::called(&all, arguments);
+    if let Some(own) = synonym::own_name(command, name_of(&typed)) {
+        let own = ContextValue::String(format!("--{own}"));
+        error.insert(ContextKind::SuggestedArg, own);
+        error.remove(ContextKind::Usage);
+    }
+}
+
 /// `metric` of `--metric <METRIC>`.
 fn name_of(flag: &str) -> &str {
     let name = flag.trim_start_matches('-');
@@ -119,7 +140,24 @@ mod tests {
 
     fn told(arguments: &[&str]) -> String {
         let error = Cli::command().try_get_matches_from(arguments).unwrap_err();
-        in_one_form(&explained(error).to_string())
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        in_one_form(&explained(error, &arguments).to_string())
+    }
+
+    #[test]
+    fn names_of_other_tools_lead_to_the_one_of_the_command() {
+        for (arguments, own) in [
+            (["io", "/data", "--seconds", "5"], "'--runtime'"),
+            (["io", "/data", "--time", "5"], "'--runtime'"),
+            (["io", "/data", "--depth", "5"], "'--iodepth'"),
+            (["io", "/data", "-t", "5"], "'--runtime'"),
+            (["net", "node1", "--duration", "5"], "'--"),
+        ] {
+            let words: Vec<&str> = ["fathom"].into_iter().chain(arguments).collect();
+            let text = told(&words);
+            let help = format!("help: a similar argument exists: {own}");
+            assert!(text.contains(&help), "{text}");
+        }
     }
 
     #[test]
