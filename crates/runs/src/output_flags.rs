@@ -43,6 +43,11 @@ pub struct Format {
 pub struct DocumentFlag(Option<&'static RunFormat>);
 
 impl DocumentFlag {
+    /// The format of this name; text where there is none.
+    pub fn named(name: &str) -> DocumentFlag {
+        DocumentFlag(by_name(name))
+    }
+
     /// The format that was chosen.
     pub fn chosen(self) -> Option<&'static RunFormat> {
         self.0

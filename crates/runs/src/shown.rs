@@ -191,7 +191,7 @@ impl UnknownFormat {
 
 /// The format that the ending of a file's name stands for; `None` for `result.txt` or
 /// `result`.
-pub(crate) fn format_of_name(path: &Path) -> Option<&'static str> {
+pub fn format_of_name(path: &Path) -> Option<&'static str> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     match ending.as_str() {
         "html" | "htm" => Some("html"),

@@ -65,7 +65,8 @@ pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
     }
 }
 
-fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
+/// Prints a stored run in a format.
+pub(crate) fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
     let record = load(path, run)?;
     if network::is_network(&record) {
         let shown = match format.document.chosen().map(|document| document.name) {

@@ -135,10 +135,28 @@ fn told(arg: &Arg) -> String {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let text = flags::in_short(arg).unwrap_or_else(|| first_clause(&help));
     let mut text = text.to_owned();
+    if let Some(values) = values_of(arg) {
+        let _ = write!(text, ": {values}");
+    }
     if let Some(default) = default_of(arg) {
         let _ = write!(text, " [{default}]");
     }
     text
+}
+
+/// The values to choose from, where there are few.
+fn values_of(arg: &Arg) -> Option<String> {
+    const LONG: usize = 36;
+    if !pairs_with_value(arg) {
+        return None;
+    }
+    let values = arg.get_possible_values();
+    let values = values.iter().filter(|value| !value.is_hide_set());
+    let names: Vec<&str> = values.map(clap::builder::PossibleValue::get_name).collect();
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let is_told = names.iter().all(|name| help.contains(name));
+    let names = names.join(", ");
+    (!is_told && names.len() <= LONG).then_some(names)
 }
 
 /// The words up to the first stop that is not inside of brackets.

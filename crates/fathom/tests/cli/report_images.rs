@@ -54,3 +54,30 @@ fn a_file_of_another_format_is_no_folder() {
         .expect_in_stderr("help: --svg main.svg");
     assert!(!bench.path().join("main.svg").exists());
 }
+
+#[test]
+fn a_report_is_written_in_the_format_that_its_file_promises() {
+    let bench = Bench::new();
+    let args = ["io", "sim:ssd", "--rw", "randread", "--runtime", "5s"];
+    bench.fathom(args).expect_status(0);
+    for (file, start) in [
+        ("r.html", "<!doctype html>"),
+        ("r.md", "### fathom"),
+        ("r.csv", "run_id,"),
+        ("r.json", "{"),
+    ] {
+        bench
+            .fathom(["report", "latest", "-o", file])
+            .expect_status(0);
+        let text = std::fs::read_to_string(bench.path().join(file)).unwrap();
+        assert!(text.starts_with(start), "{file}");
+    }
+    let shown = bench.fathom(["report", "latest", "--format", "markdown"]);
+    shown.expect_status(0);
+    assert!(shown.stdout.starts_with("### fathom"), "{}", shown.stdout);
+    for (file, instead) in [("r.png", "--png FILE"), ("r.pdf", "--summary")] {
+        let refused = bench.fathom(["report", "latest", "-o", file]);
+        refused.expect_status(2).expect_in_stderr(instead);
+        assert!(!bench.path().join(file).exists(), "{file}");
+    }
+}
