@@ -137,7 +137,12 @@ pub(crate) fn not_permitted(path: &Path, action: &'static str, error: std::io::E
         ErrorKind::PermissionDenied => {
             let own = rustix::process::geteuid().as_raw();
             let owner = paths::symlink_metadata(path).ok().map(|facts| facts.uid());
-            let why = attribute_refusal(path, &error).unwrap_or_else(|| refusal(own, owner));
+            let facts = paths::metadata(path);
+            let is_device = facts.is_ok_and(|facts| facts.file_type().is_block_device());
+            let why = attribute_refusal(path, &error).unwrap_or_else(|| match is_device {
+                true if own != 0 => device_refusal(own),
+                _ => refusal(own, owner),
+            });
             Error::target(path, format!("not permitted to {action} it: {why}"))
         }
         ErrorKind::ReadOnlyFilesystem => Error::target(
@@ -146,6 +151,14 @@ pub(crate) fn not_permitted(path: &Path, action: &'static str, error: std::io::E
         ),
         _ => Error::io(action, path)(error),
     }
+}
+
+/// The same of a device: its owner and mode are udev's and stay as they are.
+fn device_refusal(own: u32) -> String {
+    format!(
+        "fathom runs as uid {own}, and devices belong to root; run it with sudo, or as a member of \
+         the group that may use the device (disk on most systems)"
+    )
 }
 
 /// Why the kernel refused the user `own` a path of the user `owner`, and what
@@ -180,6 +193,7 @@ mod tests {
         assert!(refusal(0, Some(0)).contains("container"));
         assert!(refusal(1000, Some(0)).contains("belongs to uid 0"));
         assert!(refusal(1000, Some(1000)).contains("chmod"));
+        assert!(!device_refusal(1000).contains("change its owner"));
         assert!(refusal(1000, None).contains("directory above"));
     }
 

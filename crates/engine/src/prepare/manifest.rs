@@ -9,7 +9,7 @@
 //!
 //! The list lies where others may write, so it is believed only if nobody else
 //! can have written it ([`super::trust`]), and a name in it never leads out of
-//! the directory. It is locked while a trial uses the files, so that two never
+//! the directory. It is locked while a run uses the files, so that two never
 //! share them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,12 +18,13 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, unlinkat};
 use rustix::io::Errno;
 
+use super::held_lists::{self, LockedList};
 pub(crate) use super::list_text::{FileState, ListedFile};
 use super::list_text::{HEADER, ListFault, TREE, parse, render};
 use super::trust;
@@ -42,7 +43,7 @@ const LOCK_AGAIN: Duration = Duration::from_millis(5);
 /// The open, locked list.
 #[derive(Debug)]
 pub(crate) struct Manifest {
-    file: File,
+    list: Arc<LockedList>,
     pub(crate) path: PathBuf,
     pub(crate) name: String,
     prefix: String,
@@ -68,12 +69,12 @@ impl Manifest {
             let path = path.clone();
             move |error: std::io::Error| Error::io(action, &path)(error)
         };
-        let file = open_locked(dir, &name, &path)?;
+        let list = open_locked(dir, &name, &path)?;
         removed_here().remove(&path);
-        let facts = FileFacts::of(&file).map_err(io("examine"))?;
+        let facts = FileFacts::of(&list.file).map_err(io("examine"))?;
         trust::check(dir, &facts).map_err(|reason| untrusted(&path, &reason.to_string()))?;
         let mut manifest = Manifest {
-            file,
+            list: Arc::new(list),
             name,
             prefix: prefix.to_owned(),
             identity: facts.identity,
@@ -114,12 +115,8 @@ impl Manifest {
 
     /// The list once more, under the lock that is held, as it is now.
     pub(crate) fn again(&self) -> Result<Manifest, Error> {
-        let file = self
-            .file
-            .try_clone()
-            .map_err(Error::io("open", &self.path))?;
         let mut again = Manifest {
-            file,
+            list: Arc::clone(&self.list),
             path: self.path.clone(),
             name: self.name.clone(),
             prefix: self.prefix.clone(),
@@ -147,17 +144,17 @@ impl Manifest {
             return Ok(());
         }
         let mut write = || {
-            let end = self.file.metadata()?.len();
+            let end = self.list.file.metadata()?.len();
             let mut last = [b'\n'];
             if end > 0 {
-                self.file.read_exact_at(&mut last, end - 1)?;
+                self.list.file.read_exact_at(&mut last, end - 1)?;
             }
             // The line that a crash cut off ends here.
             if last != [b'\n'] {
                 lines.insert(0, '\n');
             }
-            self.file.write_all_at(lines.as_bytes(), end)?;
-            self.file.sync_data()
+            self.list.file.write_all_at(lines.as_bytes(), end)?;
+            self.list.file.sync_data()
         };
         write().map_err(Error::io("write", &self.path))?;
         self.noted = self.entries.clone();
@@ -213,13 +210,13 @@ impl Manifest {
     }
 
     fn read(&self) -> Result<String, Error> {
-        let facts = FileFacts::of(&self.file).map_err(Error::io("examine", &self.path))?;
+        let facts = FileFacts::of(&self.list.file).map_err(Error::io("examine", &self.path))?;
         if facts.owner != self.owner || facts.mode & 0o022 != 0 {
             let reason = "its owner or mode was changed during the run";
             return Err(untrusted(&self.path, reason));
         }
         let mut bytes = Vec::new();
-        let read = ReadAt(&self.file, 0)
+        let read = ReadAt(&self.list.file, 0)
             .take(SIZE_LIMIT + 1)
             .read_to_end(&mut bytes);
         read.map_err(Error::io("read", &self.path))?;
@@ -274,9 +271,9 @@ impl Manifest {
         let rest = (before_bytes as usize).saturating_sub(length);
         text.extend(std::iter::repeat_n('\n', rest));
         let write = || {
-            self.file.write_all_at(text.as_bytes(), 0)?;
-            self.file.set_len(length as u64)?;
-            self.file.sync_data()
+            self.list.file.write_all_at(text.as_bytes(), 0)?;
+            self.list.file.set_len(length as u64)?;
+            self.list.file.sync_data()
         };
         write().map_err(Error::io("write", &self.path))?;
         self.noted = self.entries.clone();
@@ -302,7 +299,7 @@ fn removed_here() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 }
 
 /// Opens the list, or creates it, and locks it.
-fn open_locked(dir: &OwnedFd, name: &str, path: &Path) -> Result<File, Error> {
+fn open_locked(dir: &OwnedFd, name: &str, path: &Path) -> Result<LockedList, Error> {
     let io = |action| {
         let path = path.to_owned();
         move |errno: Errno| Error::io(action, &path)(errno.into())
@@ -322,24 +319,47 @@ fn open_locked(dir: &OwnedFd, name: &str, path: &Path) -> Result<File, Error> {
             Err(Errno::LOOP) => return Err(untrusted(path, "it is a symbolic link")),
             Err(errno) => return Err(io("open")(errno)),
         };
-        // Some network file systems have no locks; then nobody has one.
-        if is_locked_by_others(&file) {
-            return Err(Error::target(
-                path,
-                "another fathom is using these test files; wait for it, or choose another \
-                 directory or file prefix",
-            ));
-        }
+        let identity = FileIdentity::of(&file).map_err(Error::io("examine", path))?;
+        let file = match held_lists::take(&identity) {
+            Some(held) => held,
+            // Some network file systems have no locks; then nobody has one.
+            None if is_locked_by_others(&file) => {
+                return Err(Error::target(path, &used_by_another(&identity)));
+            }
+            None => file.into(),
+        };
+        let locked = LockedList { file, identity };
         // Whoever held the lock may have removed the list.
-        let locked = FileIdentity::of(&file).map_err(Error::io("examine", path))?;
-        if FileFacts::at(dir, name).is_ok_and(|facts| facts.identity.is(&locked)) {
-            return Ok(file.into());
+        if FileFacts::at(dir, name).is_ok_and(|facts| facts.identity.is(&identity)) {
+            return Ok(locked);
         }
     }
     Err(Error::target(
         path,
         "others create and remove it all the time; choose another directory or file prefix",
     ))
+}
+
+/// That another process has locked the list, and which one where the kernel tells.
+fn used_by_another(list: &FileIdentity) -> String {
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let holder = locks.lines().find_map(|line| lock_holder(line, list.inode));
+    let process = holder.map_or(String::new(), |id| format!(" (process {id})"));
+    format!(
+        "another fathom{process} measures with these test files; wait for it, or name another \
+         directory"
+    )
+}
+
+/// The process that holds a lock of a whole file with this inode, from a line of
+/// `/proc/locks`: `2: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF`.
+fn lock_holder(line: &str, inode: u64) -> Option<u32> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [_, "FLOCK", _, _, process, file, ..] = words.as_slice() else {
+        return None;
+    };
+    let is_it = file.rsplit(':').next()?.parse() == Ok(inode);
+    process.parse().ok().filter(|_| is_it)
 }
 
 /// Tries to lock a list. A program that this process starts holds a copy of each of

@@ -222,11 +222,15 @@ fn a_long_history_is_left_behind() {
     manifest.save().unwrap();
     let line = std::fs::read_to_string(&manifest.path).unwrap();
     let line = line.lines().nth(1).unwrap().to_owned() + "\n";
-    let end = manifest.file.metadata().unwrap().len();
+    let end = manifest.list.file.metadata().unwrap().len();
     let history = line.repeat((2 << 20) / line.len());
-    manifest.file.write_all_at(history.as_bytes(), end).unwrap();
+    manifest
+        .list
+        .file
+        .write_all_at(history.as_bytes(), end)
+        .unwrap();
     drop(manifest);
     let manifest = Manifest::open(&fd, dir.path(), "t").unwrap();
     assert_eq!(manifest.entries["t.0"], entry);
-    assert!(manifest.file.metadata().unwrap().len() < 1000);
+    assert!(manifest.list.file.metadata().unwrap().len() < 1000);
 }

@@ -18,6 +18,7 @@ pub(crate) mod crew;
 pub(crate) mod direct;
 pub(crate) mod fill;
 mod given;
+mod held_lists;
 mod hooks;
 mod list_text;
 mod manifest;
@@ -37,6 +38,7 @@ mod unwritten;
 #[cfg(test)]
 pub(crate) use classify::not_permitted;
 pub use cleanup::{FileAtPath, Removal, remove_file_if};
+pub use held_lists::HeldLists;
 pub use hooks::{CreationRefused, Hurry, NoHooks, PrepareHooks, PrepareProgress};
 pub use of_run::{TestDirectory, remove_files_of_run, remove_surplus_files};
 pub use preflight::Preflight;
