@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use fathom_model::judged::JudgedTrial;
+use fathom_model::steadiness::Steadiness;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity};
 use fathom_rules::check;
 
@@ -71,7 +72,8 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             let knee = knee::of_member(&members, index);
             let unknown = members[index].limiter == Limiter::Unknown;
             let probed = knee::is_probed(&members, index);
-            let by_itself = saturated_by_itself(&members[index], unknown && knee.is_none());
+            let wanted = unknown && knee.is_none() && has_one_rate(&judged[index]);
+            let by_itself = saturated_by_itself(&members[index], wanted);
             let named = match knee.as_ref().or(by_itself.as_ref()) {
                 Some(knee) => Some(match waited_for_cpus(&judged[index]) {
                     Some(finding) => knee.beside_a_crowd(finding),
@@ -107,11 +109,20 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
 }
 
 /// What the start of a trial proves, where no other depth told and nothing else did. A
-/// queue fills before a cap as well: where caps are usual it names nothing.
+/// queue fills before a cap as well: where caps are usual, and where seconds vary as
+/// little as those of a cap, it names nothing.
 fn saturated_by_itself(member: &Member<'_>, wanted: bool) -> Option<knee::Knee> {
-    let asked = wanted && member.usable && !member.evidence && !caps_exist(member.trial);
+    let may_be_cap = caps_exist(member.trial) || hidden_cap::hardly_varies(member.trial);
+    let asked = wanted && member.usable && !member.evidence && !may_be_cap;
     let text = filling_queue::saturated(member.trial).filter(|_| asked)?;
     Some(knee::Knee::saturated(text))
+}
+
+/// Whether the start of a trial speaks for the rest of it: not where the rate changed,
+/// whatever changed it.
+fn has_one_rate(judged: &JudgedTrial) -> bool {
+    let steadiness = judged.steadiness.as_ref();
+    !steadiness.is_some_and(Steadiness::has_no_single_rate)
 }
 
 /// That the workers had to wait for a CPU (V37), and how long.

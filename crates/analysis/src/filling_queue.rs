@@ -74,11 +74,15 @@ mod tests {
     /// 32 in flight at 800 operations per second for twenty seconds, 40 ms each; `early` of
     /// the first second and `late` of each later one take a tenth of that.
     fn trial(early: u64, late: u64) -> (RecordBuilder, TrialRecord) {
+        trial_of(0.03, early, late)
+    }
+
+    fn trial_of(noise: f64, early: u64, late: u64) -> (RecordBuilder, TrialRecord) {
         let builder = RecordBuilder::reads().with(|b| {
             b.workload.queue_depth = 32;
             b.ops_per_second = 800;
             b.seconds = 20;
-            b.noise = 0.03;
+            b.noise = noise;
         });
         let mut trial = builder.trial();
         for (second, sample) in trial.samples.iter_mut().enumerate() {
@@ -96,7 +100,10 @@ mod tests {
     }
 
     fn limiter(early: u64, late: u64) -> Limiter {
-        let (builder, trial) = trial(early, late);
+        limiter_of(trial(early, late))
+    }
+
+    fn limiter_of((builder, trial): (RecordBuilder, TrialRecord)) -> Limiter {
         let judged = crate::judge(&run_of(vec![trial], builder.host));
         judged.trials[0].verdict.limiter
     }
@@ -104,6 +111,24 @@ mod tests {
     #[test]
     fn a_queue_that_filled_shows_a_saturated_device() {
         assert_eq!(limiter(16, 0), Limiter::Device);
+    }
+
+    #[test]
+    fn seconds_that_hardly_vary_may_be_those_of_a_cap() {
+        assert_eq!(limiter_of(trial_of(0.0001, 16, 0)), Limiter::Unknown);
+    }
+
+    #[test]
+    fn the_start_says_nothing_of_a_rate_that_changed() {
+        let (builder, mut trial) = trial(16, 0);
+        let half = trial.samples.len() / 2;
+        for sample in trial.samples.iter_mut().skip(half) {
+            for op in &mut sample.ops {
+                op.ops /= 2;
+                op.bytes /= 2;
+            }
+        }
+        assert_eq!(limiter_of((builder, trial)), Limiter::Unknown);
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl CapTrial<'_> {
     /// Variance of the operations of a second over their mean: of a device the squared
     /// variation of single operations.
     fn dispersion(&self) -> f64 {
-        self.variation.powi(2) * self.ops
+        dispersion(self.variation, self.ops)
     }
 
     fn at_random(&self) -> bool {
@@ -178,6 +178,18 @@ pub(crate) fn variation_after_the_first(trial: &Trial<'_>) -> Option<f64> {
     let skipped = usize::from(rates.len() > 2);
     let rates = Moments::of(rates.get(skipped..)?)?;
     rates.variation().filter(|_| rates.mean > 0.0)
+}
+
+/// Whether the seconds of a trial vary less than the times of single operations let those
+/// of a device vary: variance over mean, of a device the squared variation of one.
+pub(crate) fn hardly_varies(trial: &Trial<'_>) -> bool {
+    let ops = trial.data_ops() as f64 / trial.duration_seconds();
+    let variation = variation_after_the_first(trial);
+    variation.is_some_and(|variation| dispersion(variation, ops) <= UNVARYING)
+}
+
+fn dispersion(variation: f64, ops: f64) -> f64 {
+    variation.powi(2) * ops
 }
 
 /// Whether operations were there to be done all the time.

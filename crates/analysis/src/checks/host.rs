@@ -59,14 +59,13 @@ pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
         };
         let milder = grade(RULE, share).0 > found.limit;
         let evidence = format!(
-            "{} of {} that {} read and wrote over {:.0} s were {} that this run did not cause \
-             ({:.1} %){}",
+            "{:.1} % of what {} read and wrote were {} of others: {} of {} in {:.0} s{}",
+            100.0 * found.bytes / total,
+            names(&activity.leaves),
+            found.what,
             unit::bytes(found.bytes as u64),
             unit::bytes(total as u64),
-            names(&activity.leaves),
             activity.seconds,
-            found.what,
-            100.0 * found.bytes / total,
             if milder { found.why } else { "" },
         );
         let outcome = Outcome::graded(RULE, share, evidence).at_most(found.limit);
@@ -207,7 +206,18 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
         .filter(|share| *share > check::v37::RUN_DELAY)
     {
         let limit = check::v37::RUN_DELAY;
-        let status = FindingStatus::Caveat;
+        let others = others_share(facts).filter(|share| *share <= check::v37::OTHERS);
+        let (status, evidence) = match others {
+            Some(share) => (
+                FindingStatus::Info,
+                format!(
+                    "{evidence}; other programs took {:.1} % of a CPU, so that the workers waited \
+                     for the kernel's own work for the load",
+                    100.0 * share.max(0.0)
+                ),
+            ),
+            None => (FindingStatus::Caveat, evidence),
+        };
         return Some(Outcome::decided(RULE, status, delay, Some(limit), evidence));
     }
     if let Some(pressure) = short.pressure.filter(|share| *share > check::v37::PRESSURE) {
@@ -253,6 +263,23 @@ fn shortage(facts: &Facts<'_>) -> Shortage {
         pressure: (observed > 0.0).then(|| (waited / observed).min(1.0)),
         run_delay: facts.trial.run_delay_share(),
     }
+}
+
+/// CPU time of other programs outside of the kernel, over the time of one CPU.
+fn others_share(facts: &Facts<'_>) -> Option<f64> {
+    let (mut all_ns, mut observed_ns) = (0, 0);
+    for observation in host_observations(facts.trial) {
+        all_ns += observation.cpu.as_ref()?.user_ns;
+        observed_ns += observation.duration_ns;
+    }
+    let own_ns: u64 = facts
+        .trial
+        .measured()
+        .map(|s| s.sum(|g| g.cpu_user_ns))
+        .sum();
+    let duration_ns = facts.trial.duration_ns;
+    let is_known = observed_ns > 0 && duration_ns > 0;
+    is_known.then(|| all_ns as f64 / observed_ns as f64 - own_ns as f64 / duration_ns as f64)
 }
 
 #[cfg(test)]

@@ -155,4 +155,16 @@ fn pressure_counts_when_the_workers_waited_or_nobody_knows() {
             .for_each(|s| s.run_delay_ns = s.duration_ns / 5);
     });
     assert_eq!(waited.status("V37"), Some(Caveat));
+    // Nobody else ran: the kernel's own threads carry out what the workers ask for.
+    let alone = waited.edit(|t| {
+        let own_ns = t.samples[0].cpu_user_ns;
+        for observation in &mut t.observations {
+            if let Some(cpu) = &mut observation.cpu {
+                cpu.user_ns = own_ns + 5_000_000;
+            }
+        }
+    });
+    let finding = alone.finding("V37").unwrap();
+    assert_eq!(finding.status, Info, "{finding:?}");
+    assert!(finding.evidence.contains("0.5 % of a CPU"), "{finding:?}");
 }

@@ -41,13 +41,13 @@ pub(super) fn of_others(facts: &Facts<'_>, activity: &Activity) -> Option<Outcom
     let all = device.reads + device.writes + flushes;
     let share = foreign / all;
     let evidence = format!(
-        "at least {} of {} requests that {} completed over {:.0} s were {what} that this run did \
-         not cause ({:.1} %)",
+        "at least {:.1} % of the requests that {} completed were {what} of others: {} of {} in \
+         {:.0} s",
+        100.0 * share,
+        device.name,
         unit::count(foreign),
         unit::count(all),
-        device.name,
         activity.seconds,
-        100.0 * share,
     );
     Some(Outcome::graded(RULE, share, evidence).at_most(FindingStatus::Caveat))
 }
@@ -119,7 +119,7 @@ mod tests {
         ] {
             let finding = others.finding("V30").unwrap();
             assert_eq!(finding.status, Caveat, "{what}: {finding:?}");
-            let words = format!("were {what} that this run");
+            let words = format!("were {what} of others: ");
             assert!(finding.evidence.contains(&words), "{finding:?}");
         }
     }
