@@ -43,7 +43,11 @@ pub(crate) fn of_kubectl(mut arguments: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Words that people type for a command of a group.
-const SHORT_NAMES: [(&str, [&str; 2]); 1] = [("list", ["runs", "list"])];
+const SHORT_NAMES: [(&str, &[&str]); 3] = [
+    ("list", &["runs", "list"]),
+    ("ls", &["runs", "list"]),
+    ("version", &["--version"]),
+];
 
 /// The arguments with the words of the command in place of a short name for it.
 pub(crate) fn in_full(mut arguments: Vec<OsString>) -> Vec<OsString> {
@@ -54,7 +58,7 @@ pub(crate) fn in_full(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let word = arguments.get(at).and_then(|word| word.to_str());
     let known = SHORT_NAMES.iter().find(|(name, _)| word == Some(name));
     if let Some((_, words)) = known {
-        arguments.splice(at..=at, words.map(OsString::from));
+        arguments.splice(at..=at, words.iter().map(OsString::from));
     }
     arguments
 }

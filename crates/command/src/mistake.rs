@@ -19,7 +19,6 @@ const COMMON_LETTERS: usize = 4;
 pub(crate) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
     suggest_command(&mut error);
     drop_far_suggestion(&mut error);
-    suggest_synonym(&mut error, arguments);
     if error.kind() == ErrorKind::UnknownArgument {
         // Told that it may be a value, which next to nobody means.
         error.remove(ContextKind::Suggested);
@@ -27,6 +26,8 @@ pub(crate) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap:
         let negative = typed.strip_prefix('-').unwrap_or_default();
         if negative.starts_with(|c: char| c.is_ascii_digit()) {
             suggest(&mut error, "no value here may be negative");
+        } else {
+            suggest_synonym(&mut error, arguments);
         }
     }
     let is_repeated = error.kind() == ErrorKind::ArgumentConflict
@@ -95,15 +96,21 @@ fn drop_far_suggestion(error: &mut clap::Error) {
 
 /// What the command calls a flag that other tools have, in place of one of a near name.
 fn suggest_synonym(error: &mut clap::Error, arguments: &[OsString]) {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return;
-    }
     let typed = text_of(error, ContextKind::InvalidArg);
     let mut all = Cli::command();
     // The flags of a command are made when it is built.
     all.build();
     let command = synonym::called(&all, arguments);
-    if let Some(own) = synonym::own_name(command, name_of(&typed)) {
+    let name = name_of(&typed);
+    let of_one_dash = || match typed.starts_with("--") {
+        true => None,
+        false => synonym::with_one_dash(command, arguments),
+    };
+    if let Some(target) = synonym::target(command, name) {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+        suggest(error, &target);
+    } else if let Some(own) = synonym::own_name(command, name).or_else(of_one_dash) {
         let own = ContextValue::String(format!("--{own}"));
         error.insert(ContextKind::SuggestedArg, own);
         error.remove(ContextKind::Usage);
@@ -147,17 +154,22 @@ mod tests {
     #[test]
     fn names_of_other_tools_lead_to_the_one_of_the_command() {
         for (arguments, own) in [
-            (["io", "/data", "--seconds", "5"], "'--runtime'"),
+            (["meta", "/data", "--duration", "5"], "'--runtime'"),
             (["io", "/data", "--time", "5"], "'--runtime'"),
             (["io", "/data", "--depth", "5"], "'--iodepth'"),
             (["io", "/data", "-t", "5"], "'--runtime'"),
-            (["net", "node1", "--duration", "5"], "'--"),
+            (["net", "node1", "--duration", "5"], "'--for'"),
+            (["io", "/data", "-rw=read", "--direct"], "'--rw'"),
         ] {
             let words: Vec<&str> = ["fathom"].into_iter().chain(arguments).collect();
             let text = told(&words);
             let help = format!("help: a similar argument exists: {own}");
             assert!(text.contains(&help), "{text}");
         }
+        let target = told(&["fathom", "io", "--filename=/data", "--rw=read"]);
+        let help = "help: the target has no flag: fathom io <TARGET>";
+        assert!(target.contains(help), "{target}");
+        assert!(!target.contains("--files"), "{target}");
     }
 
     #[test]

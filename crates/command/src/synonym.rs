@@ -27,14 +27,7 @@ const MEANINGS: [&[&str]; 7] = [
         "processes",
         "nproc",
     ],
-    &[
-        "bs",
-        "size",
-        "block",
-        "io-size",
-        "chunk-size",
-        "request-size",
-    ],
+    &["bs", "block", "io-size", "chunk-size", "request-size"],
     &[
         "rwmixread",
         "read-percent",
@@ -54,16 +47,56 @@ const MEANINGS: [&[&str]; 7] = [
     &["output", "out", "outfile", "output-file", "save", "o"],
 ];
 
+/// Names that elsewhere stand before what is measured.
+const TARGETS: [&str; 7] = [
+    "filename",
+    "file",
+    "target",
+    "device",
+    "path",
+    "directory",
+    "dir",
+];
+
+/// The target of a command that takes it without a flag.
+pub(crate) fn target(command: &Command, typed: &str) -> Option<String> {
+    let target = command.get_positionals().next()?;
+    let named = target.get_value_names().and_then(|names| names.first());
+    let name = named
+        .map_or(target.get_id().as_str(), |name| name.as_str())
+        .to_uppercase();
+    let is_meant = TARGETS.contains(&typed) && name.contains("TARGET");
+    is_meant.then(|| {
+        format!(
+            "the target has no flag: fathom {} <{name}>",
+            command.get_name()
+        )
+    })
+}
+
+/// A long flag of the command that was typed with one dash: `rw` of `-rw=randread`.
+pub(crate) fn with_one_dash(command: &Command, arguments: &[OsString]) -> Option<String> {
+    let words = arguments.iter().filter_map(|word| word.to_str());
+    let names = words.filter_map(|word| {
+        let name = word.strip_prefix('-')?.split('=').next()?;
+        (name.len() > 1 && !name.starts_with('-')).then_some(name)
+    });
+    let mut known = names.filter_map(|typed| own_long(command, typed));
+    known.next()
+}
+
+fn own_long(command: &Command, typed: &str) -> Option<String> {
+    let flag = command.get_arguments().find(|flag| {
+        let aliases = flag.get_all_aliases().unwrap_or_default();
+        flag.get_long() == Some(typed) || aliases.contains(&typed)
+    })?;
+    flag.get_long().map(str::to_owned)
+}
+
 /// The flags of a command that mean what `typed` means elsewhere, without dashes.
 pub(crate) fn own_name(command: &Command, typed: &str) -> Option<String> {
     let meaning = MEANINGS.iter().find(|names| names.contains(&typed))?;
-    let own = meaning.iter().find_map(|name| {
-        command.get_arguments().find(|flag| {
-            let aliases = flag.get_all_aliases().unwrap_or_default();
-            flag.get_long() == Some(name) || aliases.contains(name)
-        })
-    })?;
-    own.get_long().map(str::to_owned)
+    meaning.iter().find_map(|name| own_long(command, name))
 }
 
 /// The command that arguments call, as far as they name one: `fathom runs list`.

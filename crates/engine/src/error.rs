@@ -154,7 +154,8 @@ impl Error {
     pub fn in_lines(&self) -> String {
         match self {
             Error::Missing { path, nearest } => format!(
-                "{} does not exist\nhelp: create what is missing below {}, or correct the path",
+                "{} does not exist ({} does)\nhelp: correct the path, or create a folder there \
+                 with mkdir -p",
                 path.display(),
                 nearest.display()
             ),

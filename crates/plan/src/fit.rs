@@ -34,9 +34,19 @@ pub(crate) fn check(
     };
     let Some(room) = room else { return };
     if facts.kind == Some(TargetKind::Directory) && needed > room {
-        room_short(target, needed, room, "free", size_at, spelling, problems);
+        let short = Short {
+            needed,
+            room,
+            is_folder: true,
+        };
+        short.tell(target, size_at, spelling, problems);
     } else if needed > room {
-        room_short(target, needed, room, "there", size_at, spelling, problems);
+        let short = Short {
+            needed,
+            room,
+            is_folder: false,
+        };
+        short.tell(target, size_at, spelling, problems);
     } else if room < workload.max_block_bytes() {
         let message = format!(
             "{target} has {}, less than one block of {}",
@@ -47,22 +57,39 @@ pub(crate) fn check(
     }
 }
 
-fn room_short(
-    target: &Target,
+/// Less room than the data set needs.
+struct Short {
     needed: u64,
     room: u64,
-    what: &str,
-    span: Option<Span>,
-    spelling: Spelling,
-    problems: &mut Problems,
-) {
-    let message = format!(
-        "{target} has {} {what}; {} are needed",
-        fathom_model::unit::bytes(room),
-        fathom_model::unit::bytes(needed)
-    );
-    let help = format!("lower {}", spelling.key("size"));
-    problems.push(error("no_space", span, message).help(help));
+    /// The room is what is free in a folder, else what a file or device has.
+    is_folder: bool,
+}
+
+impl Short {
+    fn tell(
+        &self,
+        target: &Target,
+        span: Option<Span>,
+        spelling: Spelling,
+        problems: &mut Problems,
+    ) {
+        let room = fathom_model::unit::bytes(self.room);
+        let has = match self.is_folder {
+            true => format!("has {room} free"),
+            false => format!("holds {room}"),
+        };
+        let needed = fathom_model::unit::bytes(self.needed);
+        let message = format!("{target} {has}; {needed} are needed");
+        let size = spelling.key("size");
+        let help = match (self.is_folder, self.room) {
+            (true, 0) => "name a folder on the storage that is to be measured".to_owned(),
+            (true, _) => format!("lower {size}, or free space"),
+            (false, _) => {
+                format!("lower {size}, or name a folder: test files of its own are made there")
+            }
+        };
+        problems.push(error("no_space", span, message).help(help));
+    }
 }
 
 /// The null and simulated targets have engines of their own.

@@ -259,11 +259,23 @@ pub(crate) fn failures_line(run: &JudgedRun) -> Option<String> {
     ))
 }
 
+/// Why a trial is not complete.
+pub(crate) fn reason_of(trial: &JudgedTrial) -> &str {
+    match (trial.reason.as_deref(), trial.state) {
+        (Some(reason), _) => reason,
+        (None, RunState::Running) => STILL_RUNNING,
+        (None, _) => "no reason was recorded",
+    }
+}
+
+/// What a run or trial without an end is.
+const STILL_RUNNING: &str = "still running, or its process was killed";
+
 /// How the run ended when it did not end as planned.
 pub(crate) fn ended_line(run: &JudgedRun) -> Option<String> {
     let word = match run.run.state {
         RunState::Complete => return None,
-        RunState::Running => "still running, or its process was killed",
+        RunState::Running => STILL_RUNNING,
         RunState::Interrupted => "interrupted",
         RunState::Failed => "failed",
     };

@@ -71,7 +71,7 @@ fn push_alarms(out: &mut String, run: &JudgedRun) {
             trial.index + 1,
             names::state(trial.state),
             escape(&trial.label),
-            escape(trial.reason.as_deref().unwrap_or("no reason was recorded"))
+            escape(facts::reason_of(trial))
         );
     }
 }

@@ -1,12 +1,20 @@
 //! What to do next: the last thing that a result says.
 
-use fathom_model::{JudgedRun, Validity};
+use fathom_model::{JudgedRun, RunState, Validity};
+use fathom_rules::check;
 
 use crate::names;
 
 /// What to do about the worst finding, or else what the study suggests.
 pub(crate) fn of(run: &JudgedRun) -> Option<String> {
     let objections = names::objections(&run.verdict.findings);
+    let early = RunState::Complete != run.run.state;
+    let ended_early = objections
+        .iter()
+        .find(|finding| finding.id == check::V29.id);
+    if let Some(finding) = ended_early.filter(|_| early) {
+        return Some(finding.remedy.clone());
+    }
     let with_remedy = objections.iter().find(|finding| !finding.remedy.is_empty());
     if let Some(finding) = with_remedy {
         return Some(finding.remedy.clone());

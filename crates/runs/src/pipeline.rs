@@ -343,6 +343,10 @@ impl Measured {
         for left in &self.left_behind {
             present::complain(&format!("not all test data is removed: {left}"));
         }
+        let is_told = |left: &String| left.contains("fathom clean");
+        if !self.left_behind.is_empty() && !self.left_behind.iter().any(is_told) {
+            present::complain("`fathom clean` lists what is left on this host, --yes removes it");
+        }
         if let Some(problem) = &self.problem {
             present::complain(&format!(
                 "this run is not, or not wholly, in the store: {problem}"
@@ -355,7 +359,11 @@ impl Measured {
 /// where it was requested, or was not requested by name.
 pub fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<bool> {
     let html = present::write_html(judged, output.html.as_deref(), &output.store);
-    present::print(judged, &output.format, html.as_ref().ok())?;
+    let report = match &html {
+        Ok(path) => path.display().to_string(),
+        Err(_) => "not written; --html FILE names another place".to_owned(),
+    };
+    present::print(judged, &output.format, Some(report))?;
     if let Err(error) = &html {
         present::complain(&format!("the HTML report was not written: {error:#}"));
     }

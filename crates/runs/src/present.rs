@@ -17,11 +17,12 @@ use fathom_report::text::TextOptions;
 
 use crate::output_flags::{Color, Format, StorePath};
 
-/// Prints a judged run in the format that was asked for.
-pub fn print(judged: &JudgedRun, format: &Format, html: Option<&PathBuf>) -> anyhow::Result<()> {
+/// Prints a judged run in the format that was asked for. `report` says where its page is;
+/// without, the command is named that writes it.
+pub fn print(judged: &JudgedRun, format: &Format, report: Option<String>) -> anyhow::Result<()> {
     let text = match format.document.chosen() {
         Some(document) => (document.render)(judged)?,
-        None => fathom_report::text::render(judged, &text_options(format, html)),
+        None => fathom_report::text::render(judged, &text_options(format, report)),
     };
     write_document(format, &text)
 }
@@ -49,7 +50,7 @@ pub fn mark_of(format: &Format) -> Mark {
 const FILE_COLUMNS: usize = 80;
 
 /// How text is laid out for this terminal.
-fn text_options(format: &Format, html: Option<&PathBuf>) -> TextOptions {
+fn text_options(format: &Format, report: Option<String>) -> TextOptions {
     TextOptions {
         width: match &format.output {
             Some(_) => FILE_COLUMNS,
@@ -58,7 +59,7 @@ fn text_options(format: &Format, html: Option<&PathBuf>) -> TextOptions {
         color: format.output.is_none() && use_color(format.color, &stdout()),
         decimal_units: format.decimal,
         verbose: format.verbose,
-        report: html.map(|path| path.display().to_string()),
+        report,
     }
 }
 

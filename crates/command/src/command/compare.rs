@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fathom_analysis::CompareOptions;
-use fathom_model::Comparison;
 use fathom_model::figure::Throughput;
+use fathom_model::{Comparison, JudgedRun};
 use fathom_outputs::Mark;
 use fathom_report::html::compared;
 use fathom_report::table::clean;
@@ -135,10 +135,7 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         if compare.shown.is_json() {
             compare.shown.write(&text(compare, &comparisons)?)?;
         }
-        present::complain(
-            "these runs share no workload; nothing to compare (workloads are matched by label and \
-             target)",
-        );
+        present::complain(&nothing_in_common(&a, &compared));
         return Ok(Exit::Inconclusive);
     }
     match is_page {
@@ -156,6 +153,30 @@ pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
         Exit::Success => next,
         _ => first,
     }))
+}
+
+/// What each side has measured, where no two have the same workload.
+fn nothing_in_common(a: &[JudgedRun], others: &[(Comparison, Vec<JudgedRun>)]) -> String {
+    let others = others.iter().map(|(_, runs)| runs.as_slice());
+    let sides = [a].into_iter().chain(others).zip('A'..);
+    let sides = sides.map(|(runs, letter)| format!("{letter} has {}", workloads(runs)));
+    format!(
+        "these runs share no workload, so there is nothing to compare: {}\nhelp: `fathom runs \
+         list` shows which runs have the same one",
+        sides.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// The workloads of a side, the first of them by name.
+fn workloads(runs: &[JudgedRun]) -> String {
+    let rows = runs.iter().flat_map(|run| &run.rows);
+    let mut labels: Vec<String> = rows.map(|row| clean(&row.label)).collect();
+    labels.dedup();
+    match labels.as_slice() {
+        [] => "none".to_owned(),
+        [label] => label.clone(),
+        [label, others @ ..] => format!("{label} and {} more", others.len()),
+    }
 }
 
 fn text(compare: &Compare, comparisons: &[&Comparison]) -> anyhow::Result<String> {

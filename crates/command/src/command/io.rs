@@ -15,7 +15,7 @@ use crate::output_flags::Output;
 /// files are made in it and removed), a file, a block device, `null:` (fathom
 /// itself) or `sim:MODEL` (a simulated drive under a virtual clock).
 #[derive(Debug, Args)]
-#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for")))]
+#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for").alias("seconds")))]
 #[command(after_help = "\
 Examples:
   fathom io . --rw randread --bs 4k --iodepth 32 --runtime 30s

@@ -21,7 +21,7 @@ use crate::output_flags::Output;
 /// looks measures those, unless --drop-cache (as root) empties them before
 /// each phase. --shift 1 keeps each worker from visiting its own files.
 #[derive(Debug, Args)]
-#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for")))]
+#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for").alias("seconds")))]
 #[command(after_help = "\
 Examples:
   fathom meta /data                             1,000 files of 4 KiB: create, stat, read, unlink

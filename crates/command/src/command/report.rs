@@ -42,7 +42,7 @@ pub(crate) struct Report {
     /// Where to write it; `-` is standard output. Default: a page goes beside the store,
     /// other formats to standard output. A name that ends in .html, .json, .csv or .md
     /// chooses the format.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", alias = "html")]
     pub(crate) output: Option<PathBuf>,
     /// How it is written. Default: as the name of the file ends, else as a page.
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with_all = ["summary", "svg", "png"])]

@@ -16,7 +16,7 @@ use crate::surroundings;
 ///
 /// Flags take the place of what the plan says, in each of its workloads.
 #[derive(Debug, Args)]
-#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for")))]
+#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for").alias("seconds")))]
 #[command(after_help = "\
 Examples:
   fathom plan new general > general.yaml

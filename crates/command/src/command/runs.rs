@@ -20,6 +20,7 @@ use crate::{pipeline, present};
 /// Stored runs: list, show, tag, export, remove.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
+    #[command(alias = "ls")]
     List(list::List),
     /// Show the result of a run again.
     #[command(

@@ -28,7 +28,7 @@ use crate::present;
 /// ~/.aws/credentials or from --credentials-file, never from the command line.
 /// An endpoint can have keys of its own, named by where they are found.
 #[derive(Debug, Args)]
-#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for")))]
+#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for").alias("seconds")))]
 #[command(after_help = "\
 Examples:
   fathom s3 put s3://bench/try --endpoint http://127.0.0.1:7070 --object-size 4k

@@ -30,7 +30,7 @@ use crate::surroundings;
 /// (weak scaling); --host-data divided gives them one data set together
 /// (strong scaling).
 #[derive(Debug, Args)]
-#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for")))]
+#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for").alias("seconds")))]
 #[command(after_help = "\
 Examples:
   fathom scale /mnt/nas --hosts 'node[01-16]' --rw randread --bs 4k --iodepth 16

@@ -21,7 +21,7 @@ use crate::protocol::refusal::{self, ScheduleRefusal};
 use crate::session::spool;
 
 /// Why a run ended between two trials.
-const BETWEEN: &str = "interrupted (Ctrl-C)";
+const BETWEEN: &str = "interrupted (Ctrl-C or SIGTERM)";
 
 /// How often the user's wish to end is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -242,10 +242,7 @@ fn unfinished(trial: &JudgedTrial) -> Unfinished {
         number: trial.index + 1,
         state: names::state(trial.state),
         label: trial.label.clone(),
-        reason: trial
-            .reason
-            .clone()
-            .unwrap_or_else(|| "no reason was recorded".to_owned()),
+        reason: facts::reason_of(trial).to_owned(),
     }
 }
 

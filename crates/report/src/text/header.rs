@@ -81,8 +81,7 @@ fn write_unfinished(page: &mut Page, run: &JudgedRun) {
     let mut any = false;
     for trial in facts::unfinished(run) {
         any = true;
-        let reason = trial.reason.as_deref().unwrap_or("no reason was recorded");
-        let reason = facts::without_reason(run, reason);
+        let reason = facts::without_reason(run, facts::reason_of(trial));
         let state = names::state(trial.state).to_uppercase();
         let label = facts::trial_name(run, trial);
         page.field_toned(

@@ -38,7 +38,7 @@ const MOST_TRIALS: usize = 100_000;
 /// with the sides, something else than the factor does, and the comparison is
 /// unproven.
 #[derive(Debug, Args)]
-#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for")))]
+#[command(mut_arg(fathom_plan::RUNTIME, |arg| arg.visible_alias("for").alias("seconds")))]
 #[command(after_help = "\
 Examples:
   fathom ab /mnt/old /mnt/new --rw randread --bs 4k --iodepth 32 --runtime 10s

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args as _, FromArgMatches};
 use fathom_model::secret::masked_command;
 use fathom_plan::{IoFlags, Plan};
@@ -142,6 +143,13 @@ pub(super) fn flags_of(keys: &[(&str, &str)]) -> Result<IoFlags, KeyError> {
 }
 
 fn short(error: &clap::Error) -> String {
+    if error.kind() == ErrorKind::UnknownArgument {
+        let key = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(flag)) => flag.trim_start_matches('-'),
+            _ => "it",
+        };
+        return format!("{key} is no key of a workload; `fathom io --help-all` lists them");
+    }
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     first.trim_start_matches("error: ").to_owned()

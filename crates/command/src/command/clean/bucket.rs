@@ -14,10 +14,13 @@ use crate::{present, signals};
 
 /// Lists or removes what runs left behind below a bucket's prefix.
 pub(super) fn run(clean: &Clean, target: &str) -> anyhow::Result<Exit> {
-    let target: Target = target.parse().map_err(CommandError::usage)?;
-    let Target::Bucket(bucket) = target else {
-        let problem = "only buckets are named here, for example s3://bucket/prefix";
-        return Err(CommandError::usage(problem).into());
+    let parsed: Target = target.parse().map_err(CommandError::usage)?;
+    let Target::Bucket(bucket) = parsed else {
+        let problem = format!(
+            "{target} is no bucket\nhelp: `fathom clean` alone lists what is left on this host; a \
+             bucket is named as s3://bucket/prefix"
+        );
+        return Err(CommandError::Usage(problem).into());
     };
     let store = clean.reached.store();
     let interrupt = Interrupt::new();
