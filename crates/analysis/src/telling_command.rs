@@ -1,7 +1,7 @@
 //! The command that would determine what could not be determined.
 
-use fathom_model::unit;
 use fathom_model::workload::{BlockSizes, CacheMode, Distribution, OpMix, Pattern, Workload};
+use fathom_model::{shell, unit};
 
 use crate::trial::Trial;
 
@@ -9,7 +9,7 @@ use crate::trial::Trial;
 /// rate of a trial.
 pub(crate) fn depth_command(trial: &Trial<'_>) -> String {
     let workload = trial.workload;
-    let target = shell_word(&trial.record.spec.target.to_string());
+    let target = shell::word(&trial.record.spec.target.to_string());
     if workload.files_work().is_some() {
         let workers = workload.workers.saturating_mul(2);
         return format!("fathom meta {target} --threads {workers}");
@@ -30,7 +30,7 @@ pub(crate) fn depth_command(trial: &Trial<'_>) -> String {
 
 /// The command that tells the two kinds of cap apart, by blocks of another size.
 pub(crate) fn block_command(trial: &Trial<'_>) -> String {
-    let target = shell_word(&trial.record.spec.target.to_string());
+    let target = shell::word(&trial.record.spec.target.to_string());
     let workload = Workload {
         block: BlockSizes::Fixed(other_block(trial.workload.max_block_bytes())),
         ..trial.workload.clone()
@@ -53,7 +53,7 @@ pub(crate) fn line_command(trial: &Trial<'_>) -> String {
     };
     format!(
         "fathom io {} {} --iodepth {} --runtime {TELLING_SECONDS}s{}",
-        shell_word(&trial.record.spec.target.to_string()),
+        shell::word(&trial.record.spec.target.to_string()),
         shape_words(&workload),
         workload.queue_depth,
         destructive(trial)
@@ -111,15 +111,6 @@ fn destructive(trial: &Trial<'_>) -> &'static str {
     }
 }
 
-/// A word as a shell takes it.
-fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._:=,@%+-".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use fathom_model::target::Target;
@@ -162,8 +153,8 @@ mod tests {
 
     #[test]
     fn a_name_from_outside_is_one_word() {
-        assert_eq!(shell_word("a'; rm -rf x"), r"'a'\''; rm -rf x'");
-        assert_eq!(shell_word("sim:ssd?read_us=80"), "'sim:ssd?read_us=80'");
-        assert_eq!(shell_word(""), "''");
+        assert_eq!(shell::word("a'; rm -rf x"), r"'a'\''; rm -rf x'");
+        assert_eq!(shell::word("sim:ssd?read_us=80"), "'sim:ssd?read_us=80'");
+        assert_eq!(shell::word(""), "''");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Alike {
 pub(crate) fn line(name: &str, samples: &Samples<'_>) -> Option<String> {
     let Alike { low, high } = find(samples)?;
     Some(format!(
-        "{name}: at {} operations/s it answers as fast ({:.2} ms) as at {} ({:.2} ms): it has room",
+        "{name}: at {} IOPS it answers as fast ({:.2} ms) as at {} ({:.2} ms): it has room",
         unit::count(high.0),
         high.1,
         unit::count(low.0),

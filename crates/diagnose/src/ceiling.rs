@@ -153,7 +153,7 @@ impl Ceiling {
                 self.operations
             ),
             false => format!(
-                "the ceiling of {} operations/s ({source}) is contradicted by a peak of {peak}; \
+                "the ceiling of {} IOPS ({source}) is contradicted by a peak of {peak}; \
                  ignored: the load was of another kind (in sequence, from a cache), or the volume \
                  was another",
                 unit::count(self.operations)
@@ -325,7 +325,7 @@ mod tests {
         let doubt = run.doubt(&load, &samples).expect("a doubt");
         assert!(
             doubt.starts_with(
-                "the ceiling of 1,000 operations/s (job a of fio) is contradicted by a peak of 30,100"
+                "the ceiling of 1,000 IOPS (job a of fio) is contradicted by a peak of 30,100"
             ),
             "{doubt}"
         );

@@ -5,12 +5,15 @@
 //! counts tasks that wait for I/O as well, so that it proves a queue for CPUs
 //! only where it is known that hardly any do.
 
-use fathom_model::diagnosis::CpuLoad;
+use fathom_model::diagnosis::{CpuLoad, Shortage};
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::cpus_short::{HALF, NICED, QUEUE, THRESHOLD as BUSY};
 
 use crate::load;
 use crate::recording::{CpuShares, Recording};
+
+/// What it is called wherever it is stated.
+const LOAD_AVERAGE: &str = "load average";
 
 /// That they do, in words. `waits`: whether work waits for I/O, where that is
 /// known.
@@ -29,31 +32,39 @@ pub(crate) fn is_short(recording: &Recording, cpu: CpuLoad, waits: Option<bool>)
     }
     // The average of a minute also holds what ended before the recording.
     let load = long_load(cpu).filter(|_| waits == Some(false) && !others_take_it);
-    if let Some(load) = load {
-        return Some(format!(
-            "the host is short of CPU: a load average of {load:.1} for {each_cpu}; above 1, tasks wait \
-             for a CPU"
-        ));
-    }
-    (busy >= HALF && waits != Some(true)).then(|| {
+    if busy >= HALF && waits != Some(true) {
         let cpus = match cpu.cpus {
             Some(1) => "its one CPU was".to_owned(),
             Some(cpus) => format!("{cpus} CPUs were"),
             None => "the CPUs were".to_owned(),
         };
-        format!(
-            "the host is short of CPU: {cpus} at 90 % and above for {:.0} % of the time",
+        let beside = load.map_or(String::new(), |load| {
+            format!("; {LOAD_AVERAGE} {load:.1} per CPU")
+        });
+        return Some(format!(
+            "the host is short of CPU: {cpus} at 90 % and above for {:.0} % of the time{beside}",
             100.0 * busy
+        ));
+    }
+    load.map(|load| {
+        format!(
+            "the host is short of CPU: a {LOAD_AVERAGE} of {load:.1} for {each_cpu}, while hardly any \
+             task waits for I/O"
         )
     })
 }
 
-/// A load average that leaves little room, in words, with what is usual.
-pub(crate) fn little_room(cpu: CpuLoad) -> Option<String> {
+/// A load average that leaves little room, in words, with what is usual; nothing where
+/// the evidence states it, or names what is short of CPU by a better proof.
+pub(crate) fn little_room(cpu: CpuLoad, limiter: Shortage, evidence: &[String]) -> Option<String> {
+    let is_said = evidence.iter().any(|line| line.contains(LOAD_AVERAGE));
+    if is_said || limiter == Shortage::CpuQueue {
+        return None;
+    }
     let least = diagnosis::load_average::THRESHOLD;
     let load = cpu.load_per_cpu.filter(|load| *load > least)?;
     Some(format!(
-        "the load average is {load:.1} for {}: 0.7 to 0.8 leaves room, above 1 tasks wait for \
+        "the {LOAD_AVERAGE} is {load:.1} for {}: 0.7 to 0.8 leaves room, above 1 tasks wait for \
          CPUs or for I/O",
         each_cpu(cpu)
     ))
@@ -63,7 +74,7 @@ pub(crate) fn little_room(cpu: CpuLoad) -> Option<String> {
 pub(crate) fn load_alone(cpu: CpuLoad, waits: Option<bool>) -> Option<String> {
     let load = long_load(cpu).filter(|_| waits.is_none())?;
     Some(format!(
-        "a load average of {load:.1} for {}: tasks wait for CPUs or for I/O, it counts both",
+        "a {LOAD_AVERAGE} of {load:.1} for {}: tasks wait for CPUs or for I/O, it counts both",
         each_cpu(cpu)
     ))
 }

@@ -89,7 +89,8 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
         remarks.extend(ceiling.doubt(disk, samples));
     }
     remarks.extend(held_back::contradicted_limits(recording));
-    remarks.extend(facts.cpu.and_then(cpu_queue::little_room));
+    let little_room = |cpu| cpu_queue::little_room(cpu, limiter, &evidence);
+    remarks.extend(facts.cpu.and_then(little_room));
     if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
         remarks.push(format!(
             "only {}, which may not be typical: record ten minutes",
@@ -482,7 +483,6 @@ fn not_proven(evidence: Vec<String>, settle: Vec<String>) -> Decision {
     (Answer::NotProven, Shortage::Unknown, evidence, settle)
 }
 
-/// `240 operations/s`.
 #[cfg(test)]
 #[path = "decide_tests.rs"]
 mod tests;

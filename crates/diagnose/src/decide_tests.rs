@@ -145,12 +145,53 @@ fn the_ticket_of_the_article_is_a_queue_for_the_cpus() {
     assert_eq!(
         diagnosis.evidence,
         [
-            "the host is short of CPU: a load average of 2.5 for each of 32 CPUs; above 1, tasks wait for a CPU",
-            "sda: peaks at 240 of 1,000 operations/s (24 %; the limit of the volume, as given), 200 \
-             reads and 40 writes per second at most",
+            "the host is short of CPU: 32 CPUs were at 90 % and above for 100 % of the time; load average 2.5 per CPU",
+            "sda peaks at 240 of 1,000 IOPS (24 %), 200 reads and 40 writes per second at most; \
+             ceiling: the limit of the volume, as given",
         ]
     );
     assert_eq!(diagnosis.ceiling.unwrap().peak_share, 0.24);
+    let remarks = &diagnosis.remarks;
+    let of_load = |line: &String| line.contains("load average");
+    assert!(
+        !remarks.iter().any(of_load),
+        "the evidence has it: {remarks:?}"
+    );
+}
+
+#[test]
+fn a_load_average_adds_to_what_the_cpus_show() {
+    let of = |load: Option<f64>, busy: f64| {
+        let moments = (0..60).map(|_| Moment {
+            seconds: Some(10.0),
+            load,
+            cpu: cpu(busy, 0.0),
+            disks: vec![DiskMoment {
+                name: "sda".to_owned(),
+                queue: Some(0.01),
+                ..DiskMoment::default()
+            }],
+            ..Moment::default()
+        });
+        let found = diagnose(&recording(32, moments.collect()), none);
+        assert_eq!(
+            (found.answer, found.limiter),
+            (Answer::No, Shortage::CpuQueue),
+            "{found:#?}"
+        );
+        found.evidence[0].clone()
+    };
+    let busy = "the host is short of CPU: 32 CPUs were at 90 % and above for 100 % of the time";
+    assert_eq!(of(None, 0.99), busy);
+    assert_eq!(
+        of(Some(80.0), 0.99),
+        format!("{busy}; load average 2.5 per CPU")
+    );
+    assert_eq!(
+        of(Some(80.0), 0.5),
+        "the host is short of CPU: a load average of 2.5 for each of 32 CPUs, while hardly any task \
+         waits for I/O"
+    );
 }
 
 #[test]

@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(found.answer, Answer::Yes, "{found:#?}");
         assert_eq!(found.limiter, Shortage::VolumeCap, "{found:#?}");
         let evidence = found.evidence.join("\n");
-        assert!(evidence.contains("72 to 139 operations/s"), "{found:#?}");
+        assert!(evidence.contains("72 to 139 IOPS"), "{found:#?}");
         let used = found.ceiling.expect("a ceiling");
         assert!(used.comparable && !used.contradicted, "{used:#?}");
     }

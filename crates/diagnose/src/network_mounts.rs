@@ -93,7 +93,7 @@ fn of_nfs(recording: &Recording, name: &str, in_flight: f64) -> Vec<String> {
     let operations = of(|mount| Some(mount.operations));
     let (execute_ms, round_trip_ms) = (of(|m| m.execute_ms), of(|m| m.round_trip_ms));
     let mut evidence = vec![format!(
-        "{name}: {in_flight:.1} operations in flight, {} operations/s, {}",
+        "{name}: {in_flight:.1} requests in flight, {} requests a second, {}",
         unit::count(operations),
         unit::throughput(of(|mount| Some(mount.bytes)))
     )];
@@ -102,7 +102,7 @@ fn of_nfs(recording: &Recording, name: &str, in_flight: f64) -> Vec<String> {
         false => "most of it in the queue of this client",
     };
     evidence.push(format!(
-        "{name}: an operation takes {execute_ms:.1} ms, {round_trip_ms:.1} ms between \
+        "{name}: a request takes {execute_ms:.1} ms, {round_trip_ms:.1} ms between \
          transmission and reply: {place}"
     ));
     let again = of(|mount| Some(mount.retransmits));

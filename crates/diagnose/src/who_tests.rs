@@ -199,7 +199,7 @@ fn idle_disks_prove_nothing_while_work_waits_for_a_mount() {
     let found = diagnose(&recording, |_| None);
     assert_eq!(found.answer, Answer::NotProven);
     let text = found.evidence.join("\n");
-    assert!(text.contains("8.5 operations in flight"), "{text}");
+    assert!(text.contains("8.5 requests in flight"), "{text}");
     assert!(text.contains("on the network and the server"), "{text}");
     assert!(text.contains("sent again"), "{text}");
     assert!(found.settle[0].contains("the server in the same time"));

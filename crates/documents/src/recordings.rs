@@ -93,13 +93,13 @@ pub fn one_recording(files: &[PathBuf]) -> Result<Recording, DocumentError> {
     }
 }
 
-/// The real load with all that was seen beside it, and the test load.
+/// The real load with all that was seen beside it, and the test load with its name.
 ///
 /// # Errors
 /// None, too many, or such of several hosts.
 pub fn load_and_test(
     recordings: Vec<(String, Recording)>,
-) -> Result<(Recording, Option<Recording>), DocumentError> {
+) -> Result<(Recording, Option<(String, Recording)>), DocumentError> {
     let has_disks = |r: &Recording| r.moments.iter().any(|m| !m.disks.is_empty());
     let (with_disks, without): (Vec<_>, Vec<_>) =
         recordings.into_iter().partition(|(_, r)| has_disks(r));
@@ -132,7 +132,7 @@ pub fn load_and_test(
             );
             None
         }
-        second => second.map(|(_, recording)| recording),
+        second => second,
     };
     for (_, other) in others {
         join(&mut load, &other);

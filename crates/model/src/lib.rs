@@ -48,6 +48,7 @@ pub mod schedule;
 pub mod seconds;
 pub mod secret;
 pub mod settled;
+pub mod shell;
 pub mod slo;
 pub mod snia;
 pub mod stack;

@@ -75,6 +75,12 @@ pub struct UseFigure {
     pub threshold: Option<f64>,
     /// Where the threshold comes from.
     pub source: Option<String>,
+    /// What it means to be beyond the threshold, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<String>,
+    /// For how long an alarm takes it to be beyond the threshold, in seconds.
+    #[serde(default)]
+    pub for_seconds: u64,
     /// Whether the mean is beyond the threshold.
     pub beyond: bool,
 }

@@ -274,8 +274,9 @@ fn without_values(text: &str) -> String {
             .map_or(0, |at| {
                 at + name[at..].chars().next().map_or(1, char::len_utf8)
             });
+        let is_path = is_file_before(before, start, rest);
         let name = &name[start..];
-        if is_secret_name(name) {
+        if is_secret_name(name) && !is_path {
             let mut blank = rest.len() - rest.trim_start_matches([' ', '"', '\'']).len();
             let scheme = SCHEMES
                 .iter()
@@ -299,6 +300,18 @@ fn without_values(text: &str) -> String {
         }
     }
     out + rest
+}
+
+/// Whether the name that begins at `start` is the end of the path of a file, with what is
+/// said of it behind: `/etc/passwd: permission denied`. Only paths that begin as such count:
+/// `login/password: ` may be of a form.
+fn is_file_before(before: &str, start: usize, rest: &str) -> bool {
+    let path = &before[..start];
+    let begins = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | '=');
+    let word = path.rsplit(begins).next().unwrap_or(path);
+    let roots = ["/", "./", "../", "~/"];
+    let is_path = word.ends_with('/') && roots.iter().any(|root| word.starts_with(root));
+    is_path && before.ends_with(':') && rest.starts_with(' ')
 }
 
 #[path = "secret_commands.rs"]

@@ -62,6 +62,29 @@ fn what_is_no_secret_stays() {
 }
 
 #[test]
+fn files_that_are_called_like_secrets_may_be_spoken_of() {
+    for text in [
+        "fathom: /etc/passwd: this is not a recording",
+        "fathom: '/etc/passwd': permission denied",
+        "./token: no such file, ../keys/secret: empty, ~/.aws/access_key: unreadable",
+    ] {
+        assert_eq!(masked(text), text);
+    }
+    for (text, wanted) in [
+        ("login/password: abc", "login/password: ***"),
+        ("a login/password: abc", "a login/password: ***"),
+        ("passwd: abc", "passwd: ***"),
+        ("/run/password=abc", "/run/password=***"),
+        ("/run/password:abc", "/run/password:***"),
+        ("/run/my password: abc", "/run/my password: ***"),
+        ("/x/\"password\": \"abc\"", "/x/\"password\": \"***\""),
+        ("a=/x password: abc", "a=/x password: ***"),
+    ] {
+        assert_eq!(masked(text), wanted);
+    }
+}
+
+#[test]
 fn arguments_lose_values_behind_their_names() {
     let line = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let masked = |text: &str| masked_arguments(line(text)).join(" ");

@@ -84,7 +84,7 @@ pub fn text(alarms: &Alarms, width: usize, verbose: bool) -> String {
     }
     for (index, note) in alarms.notes.iter().enumerate() {
         if index == 0 {
-            out.push_str("\nMissing:\n");
+            out.push_str("\nRemarks:\n");
         }
         lines(&mut out, "  - ", "    ", note, width);
     }

@@ -80,10 +80,7 @@ mod tests {
     #[test]
     fn thresholds_are_written_as_people_read_them() {
         assert_eq!(threshold(alarm::DISK_SPACE), "> 80 %");
-        assert_eq!(
-            threshold(diagnosis::HUNG_DEVICE),
-            "< 1 operations/s for 5 s"
-        );
+        assert_eq!(threshold(diagnosis::HUNG_DEVICE), "< 1 IOPS for 5 s");
         assert_eq!(
             graded(check::V20, Grade::Caveat).unwrap(),
             "< 0.95 or > 1.02"

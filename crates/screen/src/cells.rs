@@ -53,7 +53,7 @@ pub(crate) const DEVICE_HEADS: [&str; 10] = [
     "r ms",
     "w ms",
     "queue",
-    "ms, window",
+    "ms each, window",
     "queue, window",
 ];
 
@@ -143,12 +143,6 @@ impl Fact {
             severity: Severity::NotJudged,
         }
     }
-}
-
-/// The facts of a line beside one another.
-pub(crate) fn joined(facts: &[Fact]) -> String {
-    let texts: Vec<&str> = facts.iter().map(|fact| fact.text.as_str()).collect();
-    texts.join("  ")
 }
 
 /// `12 % user, 5 % system, 30 % I/O wait`, `cpu1 60 %`, `load 1.2 on 2 CPUs`.
@@ -241,6 +235,11 @@ pub(crate) fn memory_facts(moment: &Moment, recorded: bool) -> Vec<Fact> {
     facts
 }
 
+/// Whether there are enough moments for a verdict.
+pub(crate) fn is_judged(seen: &Seen<'_>) -> bool {
+    seen.found.samples >= LEAST_MOMENTS
+}
+
 /// What is wrong, and what shows it.
 pub(crate) fn words(seen: &Seen<'_>) -> (String, Vec<String>) {
     // What hangs comes first: nothing else explains what waits for it.
@@ -248,13 +247,15 @@ pub(crate) fn words(seen: &Seen<'_>) -> (String, Vec<String>) {
     let mut lines: Vec<String> = silent
         .map(|name| format!("{} is not responding", clean(name)))
         .collect();
-    if seen.found.samples < LEAST_MOMENTS {
-        return ("watching: a few readings first".to_owned(), lines);
+    if !is_judged(seen) {
+        let readings = unit::counted(LEAST_MOMENTS.into(), "reading");
+        let headline = format!("no verdict yet: {} of {readings}", seen.found.samples);
+        return (headline, lines);
     }
     lines.extend(seen.found.evidence.iter().map(|line| clean(line)));
     let headline = fathom_report::diagnosis::headline(&seen.found);
     // The time is named instead.
-    let headline = headline.trim_end_matches(" while this was recorded");
+    let headline = headline.trim_end_matches(" while this was measured");
     (headline.to_owned(), lines)
 }
 

@@ -197,7 +197,16 @@ fn plain_text_says_the_same() {
         history.push(moment(second));
     }
     let seen = history.live().unwrap();
-    let text = crate::block(history.host(), &seen, Sort::Queue, &Filter::default());
+    let block = |width| {
+        crate::block(
+            history.host(),
+            &seen,
+            Sort::Queue,
+            &Filter::default(),
+            width,
+        )
+    };
+    let text = block(80);
     assert!(
         text.starts_with("== db1 15:30:09 UTC\nNOT PROVEN: "),
         "{text}"
@@ -211,8 +220,18 @@ fn plain_text_says_the_same() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    assert!(text.contains("last 10 s"), "{text}");
+    for width in [60, 80, 120] {
+        let text = block(width);
+        let fits = |line: &str| line.chars().count() <= width;
+        assert!(text.lines().all(fits), "{text}");
+    }
+    let mut history = History::new(host());
+    history.push(moment(0));
+    let seen = history.live().unwrap();
+    let text = crate::block(history.host(), &seen, Sort::Queue, &Filter::default(), 80);
     assert!(
-        text.lines().all(|line| line.chars().count() <= 100),
+        text.contains("\nno verdict yet: 1 of 3 readings\n"),
         "{text}"
     );
 }

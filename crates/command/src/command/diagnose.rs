@@ -14,7 +14,7 @@ use fathom_diagnose::{Ceiling, GroupWords, anonymised, diagnose, no_test_load};
 use fathom_documents as documents;
 use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
-use fathom_report::diagnosis;
+use fathom_report::diagnosis::{self, Source};
 use fathom_studies::causal::with_causal;
 
 use crate::document_formats::document_formats;
@@ -155,12 +155,16 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     let recordings = documents::recordings(&args.files, args.anonymise);
     let sorted = recordings.and_then(documents::load_and_test);
     let (load, test) = sorted.map_err(CommandError::from)?;
-    answer(args, measured, load, test.as_ref())
+    let name = test.as_ref().map(|(name, _)| name.as_str());
+    let source = origin::source(&args.files, name, args.anonymise);
+    let test = test.as_ref().map(|(_, test)| test);
+    answer(args, measured, load, test, source)
 }
 
 fn of_this_host(args: &Diagnose, measured: Option<Vec<Ceiling>>) -> anyhow::Result<Exit> {
     let (load, was_interrupted) = live::record(args.for_ns, |names| has_disk(args, names))?;
-    match (answer(args, measured, load, None)?, was_interrupted) {
+    let answered = answer(args, measured, load, None, Source::ThisHost)?;
+    match (answered, was_interrupted) {
         (Exit::Success, true) => Ok(Exit::Interrupted),
         (exit, _) => Ok(exit),
     }
@@ -171,6 +175,7 @@ fn answer(
     measured: Option<Vec<Ceiling>>,
     load: Recording,
     test: Option<&Recording>,
+    source: Source,
 ) -> anyhow::Result<Exit> {
     let load = only(load, args)?;
     let no_test = test.and_then(|test| no_test_load(&load, test));
@@ -193,16 +198,19 @@ fn answer(
             found.remarks.push(why.to_string());
         }
     }
-    let origin = origin::of(&load, args.anonymise);
+    let origin = origin::of(&load, args.anonymise, source);
     let found = match groups {
         Some(groups) => anonymised(found, &load, groups),
         None => found,
     };
     let text = match args.shown.format() {
         Format::Json => diagnosis::json(&found)?,
-        Format::Markdown => diagnosis::markdown(&found),
+        Format::Markdown => diagnosis::markdown(&found, &origin.source),
         Format::Html => diagnosis::html(&found, &origin)?,
-        Format::Text => diagnosis::text(&found, args.shown.columns(), args.shown.is_colored()),
+        Format::Text => {
+            let (columns, colored) = (args.shown.columns(), args.shown.is_colored());
+            diagnosis::text(&found, &origin.source, columns, colored)
+        }
     };
     args.shown.write(&text)?;
     args.page.write(|| diagnosis::html(&found, &origin))?;

@@ -42,8 +42,8 @@ pub(crate) struct UseTable {
     /// How long to watch.
     #[arg(long = "for", aliases = ["seconds", "runtime"], default_value = "5s", value_parser = fathom_screen::duration, value_name = "TIME")]
     span: Duration,
-    /// Say how each figure was read.
-    #[arg(long)]
+    /// Say how each figure was read, and where its threshold is from.
+    #[arg(long, visible_alias = "verbose")]
     how: bool,
     #[command(flatten)]
     shown: Shown<Format>,

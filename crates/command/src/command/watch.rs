@@ -108,7 +108,10 @@ impl Watch {
         let filter = self.filter();
         let text = match self.json {
             true => fathom_screen::json_line(host, seen, self.sort, &filter)?,
-            false => fathom_screen::block(host, seen, self.sort, &filter),
+            false => {
+                let width = fathom_console::columns();
+                fathom_screen::block(host, seen, self.sort, &filter, width)
+            }
         };
         present::write_stdout(&text)
     }

@@ -171,9 +171,14 @@ fn first_clause(help: &str) -> &str {
     if sentence.chars().count() <= LONG {
         return sentence;
     }
-    let stops = [": ", "; ", " (", ", "];
-    let ends = stops.iter().filter_map(|stop| sentence.find(stop));
-    match ends.filter(|end| *end >= 12).min() {
+    let is_outside = |end: usize| {
+        let before = &sentence[..end];
+        before.matches(['(', '[']).count() == before.matches([')', ']']).count()
+    };
+    let stops = [": ", "; ", " (", " [", ", "];
+    let ends = stops.iter().flat_map(|stop| sentence.match_indices(stop));
+    let ends = ends.map(|(end, _)| end).filter(|end| *end >= 12);
+    match ends.filter(|end| is_outside(*end)).min() {
         Some(end) => &sentence[..end],
         None => sentence,
     }
@@ -319,6 +324,17 @@ fn footer(command: &Command, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clause_ends_before_a_bracket_and_never_inside_one() {
+        let size = "Size of the test file [default: 1 GiB, at most a quarter of the free space].";
+        assert_eq!(first_clause(size), "Size of the test file");
+        let size = "Size (of one: or all) of the files of this test: as many as there are of them";
+        assert_eq!(
+            first_clause(size),
+            "Size (of one: or all) of the files of this test"
+        );
+    }
 
     #[test]
     fn an_example_fits_and_can_be_typed() {

@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use super::short::{width, wrapped};
+
 /// A row of a table: a word and what it means.
 type Row = (&'static str, &'static str);
 
@@ -88,6 +90,7 @@ pub(super) fn page(topic: &str) -> Option<String> {
     let longest = rows.iter().map(|(word, _)| word.len()).max().unwrap_or(0);
     let mut text = format!("{title}:\n");
     for (word, meaning) in rows {
+        let meaning = wrapped(meaning, longest + 4, width());
         let _ = writeln!(text, "  {word:<longest$}  {meaning}");
     }
     Some(text)

@@ -58,12 +58,12 @@ impl Facts<'_> {
             return Some((line, advice.to_owned()));
         }
         if let Some(stuck) = stuck_tasks::find(self.recording) {
-            let advice = "what these processes wait for: `cat /proc/PID/stack`, the kernel's log (blocked for \
-                          more than 120 seconds)";
+            let advice = "what these processes wait for, on the host: `cat /proc/PID/stack`, the kernel's \
+                          log (blocked for more than 120 seconds)";
             return Some((stuck.line, advice.to_owned()));
         }
-        let advice = "the network mounts and tasks in state D: `fathom use`, `ps -eo \
-                      pid,stat,wchan:32,cmd`; and a recording of all devices of the host";
+        let advice = "the network mounts and tasks in state D of the host: `fathom use`, `ps -eo \
+                      pid,stat,wchan:32,cmd` there; and a recording of all its devices";
         Some((unseen_stall::line(self.recording)?, advice.to_owned()))
     }
 
@@ -79,7 +79,7 @@ impl Facts<'_> {
             .collect();
         if !first.worked_before && self.nobody_waits() {
             let line = "no task is counted as waiting for it, as with programs that take \
-                        completions later (`fathom ping` shows whether it answers)";
+                        completions later (`fathom ping` on the host shows whether it answers)";
             evidence.push(line.to_owned());
         }
         // Programs that take completions later wait in a way that is not counted.
@@ -131,8 +131,8 @@ impl Facts<'_> {
 
     /// Operations that take so long that a quiet queue proves nothing.
     fn takes_long(&self, limiter: Shortage) -> Option<(String, String)> {
-        let advice = "whether what is slow waits for those operations, and how long they take when \
-                      nothing else runs (`fathom ping`); the device's health (`fathom alarms`)";
+        let advice = "whether what is slow waits for those operations; on the host, how long they take \
+                      when nothing else runs (`fathom ping`), and the device's health (`fathom alarms`)";
         let line = slow_operations::line(self.recording, limiter)?;
         Some((line, advice.to_owned()))
     }

@@ -1,7 +1,6 @@
 //! What shows that the devices are not at their end.
 
 use fathom_model::diagnosis::{DiskLoad, Shortage};
-use fathom_model::unit;
 use fathom_rules::diagnosis;
 use fathom_rules::diagnosis::room::{
     ALWAYS_ONE, ONE_IN_FLIGHT, QUIET_QUEUE, RARELY_BUSY, RARELY_WAITED, SLOWER, THRESHOLD as ROOM,
@@ -21,15 +20,10 @@ impl Facts<'_> {
         let slow = self.slower_than_test.is_some_and(|ratio| ratio > SLOWER)
             || self.queues_at_a_slow_device();
         (used.comparable && used.peak_share <= ROOM && !slow).then(|| {
+            // Begins with the words of the ceiling: what shows both leaves those out.
             format!(
-                "{}: peaks at {} of {} ({} %; {}), {:.0} reads and {:.0} writes per second at most",
-                disk.name,
-                unit::count(disk.operations_peak),
-                per_second(used.operations),
-                percent(used.peak_share),
-                used.source,
-                disk.reads_peak,
-                disk.writes_peak,
+                "{}, {:.0} reads and {:.0} writes per second at most; ceiling: {}",
+                used.words, disk.reads_peak, disk.writes_peak, used.source,
             )
         })
     }
@@ -187,7 +181,7 @@ impl Facts<'_> {
                 ),
                 format!(
                     "each takes {} ms: shorter times or more operations at once would help, a device with \
-                     more operations per second would not",
+                     more IOPS would not",
                     three(disk.wait_ms.unwrap_or(0.0))
                 ),
             ]
@@ -232,14 +226,6 @@ fn few_in_flight(disk: &DiskLoad, p95: f64) -> String {
         three(p95),
         per_second(disk.operations_peak)
     )
-}
-
-/// A share in percent, also a small one.
-fn percent(share: f64) -> String {
-    match 100.0 * share {
-        percent if percent < 1.0 => format!("{percent:.1}"),
-        percent => format!("{percent:.0}"),
-    }
 }
 
 #[cfg(test)]

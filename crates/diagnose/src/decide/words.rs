@@ -12,7 +12,7 @@ use crate::load;
 /// Operations that a limit may count or not.
 pub(super) fn between(held: LimitBetween) -> String {
     format!(
-        "{:.0} to {:.0} operations/s, by whether the limit counts flushes: one that moves data is in \
+        "{:.0} to {:.0} IOPS, by whether the limit counts flushes: one that moves data is in \
          progress all the time, and takes {} ms",
         held.with_data,
         held.all,
@@ -170,8 +170,9 @@ impl Facts<'_> {
     }
 }
 
+/// `240 IOPS`.
 pub(super) fn per_second(operations: f64) -> String {
-    format!("{} operations/s", unit::count(operations))
+    format!("{} IOPS", unit::count(operations))
 }
 
 /// Three digits.

@@ -144,6 +144,8 @@ fn figure(known: &Known, instance: &str, readings: &[HostReading]) -> Option<Use
         how: how.to_owned(),
         threshold,
         source: rule.map(|rule| format!("alarm {}: {}", rule.id, rule.source)),
+        meaning: rule.map(|rule| rule.title.to_owned()),
+        for_seconds: rule.map_or(0, |rule| rule.for_seconds),
         beyond: threshold.is_some_and(|limit| match below {
             true => value < limit,
             false => value > limit,
@@ -233,7 +235,9 @@ mod tests {
         assert_eq!(find("all CPUs").utilisation[0].most, Some(1.0));
         assert!(find("busiest (cpu0)").saturation[0].beyond);
         let disk = find("sda");
-        assert!(disk.saturation[0].beyond && disk.saturation[0].source.is_some());
+        let queue = &disk.saturation[0];
+        assert!(queue.beyond && queue.source.is_some());
+        assert!(queue.meaning.is_some() && queue.for_seconds > 0);
         let in_use = disk
             .utilisation
             .iter()

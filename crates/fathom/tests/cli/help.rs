@@ -121,6 +121,11 @@ fn topics_have_a_table_each() {
         let begins = |line: &str| line.split_whitespace().next() == Some(status);
         assert!(statuses.stdout.lines().any(begins), "{}", statuses.stdout);
     }
+    let mut narrow = bench.command(["help", "exit-status"]);
+    let narrow = narrow.env("COLUMNS", "60").output().unwrap();
+    let narrow = String::from_utf8(narrow.stdout).unwrap();
+    let fits = |line: &str| line.chars().count() <= 60;
+    assert!(narrow.lines().all(fits), "{narrow}");
     let variables = bench.fathom(["help", "environment"]);
     variables.expect_status(0);
     assert!(

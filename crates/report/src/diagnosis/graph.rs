@@ -25,11 +25,8 @@ pub(super) fn lines(disk: &DiskLoad, ceiling: Option<f64>, width: usize) -> Stri
         format!("{name:<7}{bars}  max {}\n", unit::count(most))
     };
     let scale = match ceiling {
-        Some(ceiling) => format!(
-            "full height: the ceiling, {} operations/s",
-            unit::count(ceiling)
-        ),
-        None => format!("full height: {} operations/s", unit::count(top)),
+        Some(ceiling) => format!("full height: the ceiling, {} IOPS", unit::count(ceiling)),
+        None => format!("full height: {} IOPS", unit::count(top)),
     };
     let lines = match disk.read_share {
         Some(_) => line("reads", 1) + &line("writes", 2),

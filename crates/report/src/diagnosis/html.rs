@@ -6,8 +6,9 @@ use fathom_model::diagnosis::{Answer as Proof, Diagnosis, DiskLoad, Shortage};
 use fathom_model::unit;
 use fathom_model::view::Tone;
 
+use super::next_step::{Source, next_step};
 use super::text::{recorded, row};
-use super::{graph, meaning, word};
+use super::{graph, headline, word};
 use crate::chart::plot::escaped;
 use crate::html::answer::{Answer, AnswerBox, LIMITER};
 use crate::html::document_page::{self, DocumentPage, PageBlock, PageCell, PagePart, PageTable};
@@ -30,6 +31,8 @@ pub struct PageOrigin {
     pub command: String,
     /// The recorded time by the clock of the host, where the recording has one.
     pub recorded: Option<String>,
+    /// What was looked at.
+    pub source: Source,
 }
 
 /// The answer as one HTML document.
@@ -45,17 +48,17 @@ pub fn html(diagnosis: &Diagnosis, origin: &PageOrigin) -> crate::Result<String>
         env!("CARGO_PKG_VERSION"),
         origin.command
     );
-    let drawn = graphs(diagnosis);
-    let drawn = PagePart::new("graphs", "Load over time", drawn);
+    // The first of them is the next step.
+    let settle = diagnosis.settle.iter().skip(1).cloned();
     let parts = [
-        drawn,
         PagePart::list("evidence", "Evidence", diagnosis.evidence.clone()),
         PagePart::list(
             "ceiling",
             "What the volume can give",
             super::ceiling_lines(diagnosis),
         ),
-        PagePart::list("settle", "What would settle it", diagnosis.settle.clone()),
+        PagePart::list("settle", "What else would settle it", settle.collect()),
+        PagePart::new("graphs", "Load over time", graphs(diagnosis)),
         PagePart::new(
             "devices",
             "Devices",
@@ -71,32 +74,28 @@ pub fn html(diagnosis: &Diagnosis, origin: &PageOrigin) -> crate::Result<String>
             .chain(when)
             .chain([made])
             .collect(),
-        answer: answer(diagnosis),
+        answer: answer(diagnosis, &origin.source),
+        is_sentence_first: true,
         parts: parts.into_iter().flatten().collect(),
         ..DocumentPage::default()
     })
 }
 
-fn answer(diagnosis: &Diagnosis) -> Answer {
+fn answer(diagnosis: &Diagnosis, source: &Source) -> Answer {
     let tone = match diagnosis.answer {
         Proof::Yes => Tone::Bad,
         Proof::No => Tone::Good,
         Proof::NotProven => Tone::Warning,
     };
-    let first = diagnosis.evidence.first().map_or("", String::as_str);
+    let settle = diagnosis.settle.first().map(|step| sentence_of(step));
     Answer {
         figures: figures(diagnosis),
-        sentence: format!("{}: {}.", word(diagnosis.answer), meaning(diagnosis)),
+        sentence: format!("{}.", headline(diagnosis)),
         boxes: vec![
-            AnswerBox::new("Is it the storage?", tone, word(diagnosis.answer))
-                .because(first)
-                .with(diagnosis.evidence.clone()),
+            AnswerBox::new("Is it the storage?", tone, word(diagnosis.answer)),
             AnswerBox::new(LIMITER, Tone::Strong, shortage(diagnosis.limiter)),
         ],
-        next: Some(match diagnosis.settle.first() {
-            Some(step) => sentence_of(step),
-            None => next_step(diagnosis.limiter).to_owned(),
-        }),
+        next: settle.or_else(|| next_step(diagnosis, source)),
     }
 }
 
@@ -113,25 +112,6 @@ fn shortage(shortage: Shortage) -> &'static str {
         Shortage::Lock => "a lock",
         Shortage::Nothing => "nothing was short",
         Shortage::Unknown => "not determined",
-    }
-}
-
-/// What to do about it, where nothing is left to settle.
-fn next_step(shortage: Shortage) -> &'static str {
-    match shortage {
-        Shortage::Disk => {
-            "Take load off the device (`fathom watch` shows who uses it) or move it to a faster one."
-        }
-        Shortage::HungDevice => "Look at `dmesg` and at the health of the device.",
-        Shortage::VolumeCap => "Raise the limit of the volume, or take load off it.",
-        Shortage::OneByOne => {
-            "Keep more operations in flight, or take a device with a shorter latency."
-        }
-        Shortage::CpuQueue | Shortage::Hypervisor | Shortage::Memory | Shortage::Network => {
-            "Look at what is short with `fathom use`."
-        }
-        Shortage::Lock => "Look at what holds the lock: `fathom watch` names the tasks.",
-        Shortage::Nothing | Shortage::Unknown => "Record while it is slow: `fathom record`.",
     }
 }
 
@@ -181,7 +161,8 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
                 .below(cpus.clone().unwrap_or_default())
         }));
         figures.extend(cpu.iowait.map(|wait| {
-            KeyFigure::measured("CPUs waiting for I/O", &percent(wait)).below("proves nothing")
+            let figure = KeyFigure::measured("CPUs waiting for I/O", &percent(wait));
+            figure.below("idle while some task waits")
         }));
         figures.extend(cpu.runnable_per_cpu.map(|tasks| {
             KeyFigure::measured("Runnable tasks", &format!("{tasks:.2}")).below("for each CPU")
@@ -230,11 +211,10 @@ fn draw(disk: &DiskLoad, ceiling: Option<f64>) -> String {
     };
     let ceiling_key = ceiling.map_or(String::new(), |_| key("bad", "ceiling"));
     let mut out = format!(
-        "<h3>{name}</h3><p class=\"note\">{}{}{}{ceiling_key}</p>\
+        "<h3>{name}</h3><p class=\"note\">{}{}{ceiling_key}</p>\
          <svg class=\"over-time\" viewBox=\"0 -14 {width} 194\" role=\"img\" \
-         aria-label=\"operations per second of {name} over time\">\
-         <text x=\"0\" y=\"-6\">{} operations/s</text>",
-        figures_line(disk),
+         aria-label=\"IOPS of {name} over time\">\
+         <text x=\"0\" y=\"-6\">{} IOPS</text>",
         key("read", "reads"),
         key("write", "writes"),
         unit::count(top)
@@ -262,15 +242,4 @@ fn draw(disk: &DiskLoad, ceiling: Option<f64>) -> String {
          <text x=\"{width}\" y=\"174\" text-anchor=\"end\">{span}</text></svg>"
     );
     out
-}
-
-fn figures_line(disk: &DiskLoad) -> String {
-    let mut parts = vec![format!(
-        "{} operations/s on average, {} at most",
-        unit::count(disk.operations),
-        unit::count(disk.operations_peak)
-    )];
-    parts.extend(disk.wait_ms.map(|ms| format!("{ms:.2} ms each")));
-    parts.extend(disk.queue.map(|queue| format!("{queue:.2} in flight")));
-    parts.join(", ")
 }

@@ -2,16 +2,20 @@
 
 use fathom_model::diagnosis::Diagnosis;
 
+use super::next_step::{Source, next_step};
 use super::text::{COLUMNS, MOST_DISKS, recorded, row};
 use crate::table::clean;
 
-/// The answer, its evidence and the devices.
-pub fn markdown(diagnosis: &Diagnosis) -> String {
+/// The answer, its evidence, the next step and the devices.
+pub fn markdown(diagnosis: &Diagnosis, source: &Source) -> String {
     let mut out = format!("# {}\n\n", escaped(&super::headline(diagnosis)));
     list(&mut out, "", &diagnosis.evidence);
     let ceiling = super::ceiling_lines(diagnosis);
     list(&mut out, "Volume capacity", &ceiling);
     list(&mut out, "What would settle it", &diagnosis.settle);
+    if let Some(step) = next_step(diagnosis, source) {
+        out.push_str(&format!("Next: {}\n\n", escaped(&step)));
+    }
     out.push_str(&format!("{}\n\n", escaped(&recorded(diagnosis))));
     if !diagnosis.disks.is_empty() {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));

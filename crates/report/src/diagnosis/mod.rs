@@ -3,6 +3,7 @@
 mod graph;
 mod html;
 mod markdown;
+mod next_step;
 mod text;
 
 use fathom_model::diagnosis::{Answer, Calibration, Diagnosis, Shortage};
@@ -11,6 +12,7 @@ use fathom_model::unit;
 pub use self::html::{PageOrigin, html};
 pub(crate) use self::markdown::escaped;
 pub use self::markdown::markdown;
+pub use self::next_step::Source;
 pub use self::text::{devices, text};
 
 /// The answer as JSON.
@@ -30,17 +32,23 @@ pub fn schema() -> crate::Result<String> {
 }
 
 /// The load held against what the volume can give, and how that was measured;
-/// nothing where it is not known.
+/// nothing where it is not known, or where the evidence has it.
 fn ceiling_lines(diagnosis: &Diagnosis) -> Vec<String> {
-    let used = diagnosis.ceiling.as_ref().map(|used| {
+    let is_said = |words: &str| diagnosis.evidence.iter().any(|line| line.contains(words));
+    let used = diagnosis.ceiling.as_ref();
+    let used = used.filter(|used| !is_said(&used.words)).map(|used| {
         let judges = match used.comparable || used.contradicted {
             true => "",
             false => "; not comparable",
         };
-        format!("{} ({}){judges}", used.words, used.source)
+        match is_said(&used.source) {
+            true => format!("{}{judges}", used.words),
+            false => format!("{} ({}){judges}", used.words, used.source),
+        }
     });
     let calibrated = diagnosis.calibration.as_ref().map(calibration_line);
     let causal = diagnosis.causal.as_ref().map(|test| test.words.clone());
+    let causal = causal.filter(|words| !is_said(words));
     used.into_iter().chain(calibrated).chain(causal).collect()
 }
 
@@ -126,7 +134,7 @@ fn meaning(diagnosis: &Diagnosis) -> &'static str {
         }
         (_, Shortage::Lock) => "the storage is not the bottleneck; tasks wait for a lock",
         (Answer::No, _) => {
-            "the storage has room, and nothing else was short while this was recorded"
+            "the storage has room, and nothing else was short while this was measured"
         }
         (Answer::NotProven, _) => "not enough evidence yet",
     }

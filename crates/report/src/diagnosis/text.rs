@@ -5,6 +5,7 @@ use fathom_model::unit;
 use fathom_model::view::Tone;
 
 use super::graph;
+use super::next_step::{Source, next_step};
 use crate::table::{Align, Table, clean, wrap};
 use crate::text::paint;
 
@@ -15,29 +16,28 @@ pub(super) const MOST_DISKS: usize = 10;
 pub(super) const COLUMNS: [(&str, Align); 9] = [
     ("device", Align::Left),
     ("IOPS", Align::Right),
-    ("p95", Align::Right),
-    ("peak", Align::Right),
+    ("IOPS p95", Align::Right),
+    ("max IOPS", Align::Right),
     ("reads", Align::Right),
     ("block", Align::Right),
     ("wait ms", Align::Right),
     ("queue", Align::Right),
-    ("at most", Align::Right),
+    ("max queue", Align::Right),
 ];
 
-/// The answer, its evidence, the devices, and a graph of the first one.
-pub fn text(diagnosis: &Diagnosis, width: usize, color: bool) -> String {
-    let tone = match diagnosis.answer {
-        Answer::Yes => Tone::Bad,
-        Answer::No => Tone::Good,
-        Answer::NotProven => Tone::Warning,
-    };
-    let word = paint(super::word(diagnosis.answer), tone, color);
-    let mut out = format!("{word}: {}\n", super::meaning(diagnosis));
+/// The answer, its evidence, the next step, the devices, and a graph of the first one.
+pub fn text(diagnosis: &Diagnosis, source: &Source, width: usize, color: bool) -> String {
+    let mut out = first_lines(diagnosis, width, color);
     list(&mut out, "", &diagnosis.evidence, width);
     let ceiling = super::ceiling_lines(diagnosis);
     list(&mut out, "Volume capacity:", &ceiling, width);
     list(&mut out, "What would settle it:", &diagnosis.settle, width);
-    out.push_str(&format!("\n{}\n", recorded(diagnosis)));
+    if let Some(step) = next_step(diagnosis, source) {
+        out.push('\n');
+        hanging(&mut out, &format!("Next: {}", clean(&step)), width);
+    }
+    out.push('\n');
+    hanging(&mut out, &recorded(diagnosis), width);
     if let Some(table) = devices(diagnosis, width) {
         out.push_str(&format!("\n{table}"));
     }
@@ -47,6 +47,32 @@ pub fn text(diagnosis: &Diagnosis, width: usize, color: bool) -> String {
     }
     list(&mut out, "Remarks:", &diagnosis.remarks, width);
     out
+}
+
+/// The answer in one sentence, its word in colour.
+fn first_lines(diagnosis: &Diagnosis, width: usize, color: bool) -> String {
+    let tone = match diagnosis.answer {
+        Answer::Yes => Tone::Bad,
+        Answer::No => Tone::Good,
+        Answer::NotProven => Tone::Warning,
+    };
+    let mut out = String::new();
+    hanging(&mut out, &super::headline(diagnosis), width);
+    let word = super::word(diagnosis.answer);
+    out.replacen(word, &paint(word, tone, color), 1)
+}
+
+/// A paragraph whose further lines are set in.
+fn hanging(out: &mut String, text: &str, width: usize) {
+    const INDENT: &str = "  ";
+    for (index, part) in wrap(text, width.saturating_sub(INDENT.len()))
+        .iter()
+        .enumerate()
+    {
+        out.push_str(if index == 0 { "" } else { INDENT });
+        out.push_str(part);
+        out.push('\n');
+    }
 }
 
 fn list(out: &mut String, title: &str, lines: &[String], width: usize) {

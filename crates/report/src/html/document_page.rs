@@ -19,6 +19,8 @@ pub(crate) struct DocumentPage {
     pub(crate) below: Vec<String>,
     /// The first screen.
     pub(crate) answer: Answer,
+    /// Its sentence answers the question of the title, and stands above the figures.
+    pub(crate) is_sentence_first: bool,
     /// Charts of everything at once.
     pub(crate) overview: Vec<ChartFigure>,
     /// How to read them.

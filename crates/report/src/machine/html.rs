@@ -4,7 +4,8 @@ use fathom_model::machine::{MachineUse, ResourceUse, UseFigure};
 use fathom_model::unit;
 use fathom_model::view::Tone;
 
-use super::{beyond, figure, shown, topology};
+use super::beyond::beyond;
+use super::{figure, shown, topology};
 use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
 use crate::html::document_page::{
     self, DocumentPage, PageBlock, PageCell, PageLine, PagePart, PageTable,
@@ -44,7 +45,7 @@ pub fn html(found: &MachineUse, moment: &PageMoment) -> crate::Result<String> {
     });
     let how = "Point at a figure to see how it was read. Time in use of a disk (what iostat \
                calls %util) is shown and nothing is judged by it.";
-    let sourced = beyond(found).map(|one| one.to_string());
+    let sourced = beyond(found).map(|one| one.line(true));
     let parts = [
         PagePart::list("beyond", "Beyond the threshold", sourced.collect()),
         PagePart::new(
@@ -60,7 +61,7 @@ pub fn html(found: &MachineUse, moment: &PageMoment) -> crate::Result<String> {
             "Topology",
             picture.into_iter().flatten().collect(),
         ),
-        PagePart::list("missing", "Missing", found.notes.clone()),
+        PagePart::list("remarks", "Remarks", found.notes.clone()),
     ];
     document_page::render(&DocumentPage {
         title: format!("Use of {}", found.host),
@@ -93,8 +94,8 @@ fn answer(found: &MachineUse) -> Answer {
     };
     let read = match found.notes.is_empty() {
         true => AnswerBox::new(VALIDITY, Tone::Good, format!("{resources} read")),
-        false => AnswerBox::new(VALIDITY, Tone::Warning, "something could not be read")
-            .because(resources)
+        false => AnswerBox::new(VALIDITY, Tone::Warning, "see the remarks")
+            .because(format!("{resources} read"))
             .with(found.notes.clone()),
     };
     Answer {

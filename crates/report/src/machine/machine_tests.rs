@@ -121,7 +121,7 @@ fn counts_are_exact_and_many_queues_are_cut() {
         "{shown}"
     );
     assert!(
-        shown.contains("Missing:\n  - SMART of sdb: asleep"),
+        shown.contains("Remarks:\n  - SMART of sdb: asleep"),
         "{shown}"
     );
 }

@@ -1,5 +1,6 @@
 //! The table of use and the picture of the machine: text, JSON, one page.
 
+mod beyond;
 mod html;
 mod picture;
 mod topology;
@@ -76,14 +77,14 @@ pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
         ]);
     }
     out.push_str(&table.fit(width));
-    push_beyond(&mut out, found, width);
+    beyond::push(&mut out, found, width);
     let picture = picture::text(&found.picture);
     if !picture.is_empty() {
         out.push_str(&format!("\n{picture}"));
     }
     for (index, note) in found.notes.iter().enumerate() {
         if index == 0 {
-            out.push_str("\nMissing:\n");
+            out.push_str("\nRemarks:\n");
         }
         for (line, part) in wrap(&clean(note), width - 4).iter().enumerate() {
             out.push_str(if line == 0 { "  - " } else { "    " });
@@ -94,7 +95,8 @@ pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
     if how {
         sources(&mut out, found, width);
     } else {
-        let how = "A ! is beyond its threshold. --how says how each figure was read.";
+        let how = "A ! is beyond its threshold. --how says how each figure was read, and where its \
+                   threshold is from.";
         out.push_str(&format!("\n{}\n", wrap(how, width).join("\n")));
     }
     out
@@ -128,62 +130,6 @@ fn shown(value: f64, words: &str) -> String {
     }
 }
 
-fn push_beyond(out: &mut String, found: &MachineUse, width: usize) {
-    for one in beyond(found) {
-        for (index, part) in wrap(&clean(&format!("! {one}")), width - 2)
-            .iter()
-            .enumerate()
-        {
-            let lead = if index == 0 { "\n" } else { "\n  " };
-            out.push_str(&format!("{lead}{part}"));
-        }
-        out.push('\n');
-    }
-}
-
-/// A figure beyond its threshold.
-struct Beyond<'m> {
-    /// `sda: queue 24, over 10`.
-    words: String,
-    /// Where the threshold is from.
-    source: &'m str,
-}
-
-impl std::fmt::Display for Beyond<'_> {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{} ({})", self.words, self.source)
-    }
-}
-
-/// What is beyond its threshold.
-fn beyond(found: &MachineUse) -> impl Iterator<Item = Beyond<'_>> {
-    let figures = found.resources.iter().flat_map(|resource| {
-        let all = [
-            &resource.utilisation,
-            &resource.saturation,
-            &resource.errors,
-        ];
-        let figures = all.into_iter().flatten();
-        figures.map(move |one| (resource, one))
-    });
-    let beyond = figures.filter(|(_, one)| one.beyond);
-    beyond.map(|(resource, one)| {
-        let limit = one.threshold;
-        let limit = limit.map_or(String::new(), |limit| shown(limit, &one.unit));
-        Beyond {
-            words: match one.unit.as_str() {
-                "state" => format!("{}: {}", resource.name, one.title),
-                _ => format!(
-                    "{}: {}, over {limit}",
-                    resource.name,
-                    figure(one).trim_start_matches("! ")
-                ),
-            },
-            source: one.source.as_deref().unwrap_or("the link's own rating"),
-        }
-    })
-}
-
 fn sources(out: &mut String, found: &MachineUse, width: usize) {
     out.push_str("\nHow each figure was read:\n");
     let mut told: Vec<&str> = Vec::new();
@@ -200,7 +146,9 @@ fn sources(out: &mut String, found: &MachineUse, width: usize) {
             told.push(&one.quantity);
             let limit = one.threshold.filter(|_| one.unit != "state");
             let limit = limit.map_or(String::new(), |limit| {
-                format!("; threshold {}", shown(limit, &one.unit))
+                let source = one.source.as_ref();
+                let source = source.map_or(String::new(), |source| format!(" ({source})"));
+                format!("; threshold {}{source}", shown(limit, &one.unit))
             });
             let line = format!("{} {}: {}{limit}", resource.kind, one.title, one.how);
             for (index, part) in wrap(&line, width - 4).iter().enumerate() {

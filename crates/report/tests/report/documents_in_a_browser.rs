@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use fathom_report::diagnosis::PageOrigin;
+use fathom_report::diagnosis::{PageOrigin, Source};
 use fathom_report::machine::PageMoment;
 use fathom_report::{cluster, diagnosis, machine, network};
 
@@ -19,6 +19,7 @@ fn documents_pass_in_a_browser() {
         made_unix_ns: MADE_UNIX_NS,
         command: "fathom diagnose iostat.json --ceiling-iops 1000".to_owned(),
         recorded: None,
+        source: Source::Recording("iostat.json".to_owned()),
     };
     let moment = PageMoment {
         unix_ns: MADE_UNIX_NS,

@@ -294,7 +294,7 @@ pub(crate) fn diagnosis() -> Diagnosis {
         answer: Answer::Yes,
         limiter: Shortage::VolumeCap,
         evidence: vec![
-            "vdb held 940 operations/s for 98 % of the time, the rate of its volume".to_owned(),
+            "vdb held 940 IOPS for 98 % of the time, the rate of its volume".to_owned(),
             "14 operations waited in its queue, the CPUs were 12 % busy".to_owned(),
         ],
         settle: Vec::new(),
@@ -335,7 +335,7 @@ pub(crate) fn diagnosis() -> Diagnosis {
             time_at_ceiling: 0.98,
             comparable: true,
             contradicted: false,
-            words: "peaks at 951 of 1,000 IOPS (95 %)".to_owned(),
+            words: "vdb peaks at 951 of 1,000 IOPS (95 %)".to_owned(),
         }),
         calibration: None,
         causal: None,

@@ -38,8 +38,8 @@ pub(super) struct CalibrateArgs {
     )]
     #[arg(value_parser = whole_seconds(1, 3600))]
     calibrate_seconds: u32,
-    /// Size of the test file [default: 1 GiB, at most a quarter of the free
-    /// space].
+    /// Size of the test file. Default: 1 GiB, at most a quarter of the free
+    /// space.
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "calibrate")]
     calibrate_size: Option<u64>,
 }

@@ -28,8 +28,8 @@ pub(super) struct CausalArgs {
     #[arg(long, value_name = "NUMBER", requires = "causal")]
     pid: Option<u32>,
     /// A command that prints how far the application has come: one number that
-    /// grows, as transactions done [default: the CPU time of the group, which
-    /// can blame the volume and never clear it].
+    /// grows, as transactions done. Default: the CPU time of the group, which
+    /// can blame the volume and never clear it.
     #[arg(long, value_name = "COMMAND", requires = "causal")]
     progress: Option<String>,
     /// Blocks of four parts.
