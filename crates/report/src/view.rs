@@ -122,6 +122,11 @@ fn signs(view: &View) -> String {
 }
 
 impl Section<'_> {
+    /// Whether it has charts.
+    pub(crate) fn has_charts(&self) -> bool {
+        !self.figures.is_empty()
+    }
+
     /// Its charts.
     pub(crate) fn charts(self) -> Vec<ChartFigure> {
         self.figures
