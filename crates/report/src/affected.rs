@@ -21,9 +21,13 @@ pub(crate) struct Affected {
 }
 
 /// The rows whose validity is that of the run, and how the others stand; `None`
-/// where there is one row or all stand alike.
+/// where there is one row, all stand alike, or the run can be trusted.
 pub(crate) fn of(run: &JudgedRun) -> Option<Affected> {
-    let results = run.rows.iter().filter(|row| row.role != TrialRole::Control);
+    if run.verdict.validity == Validity::Trusted {
+        return None;
+    }
+    let is_beside = |role| matches!(role, TrialRole::Control | TrialRole::Precondition);
+    let results = run.rows.iter().filter(|row| !is_beside(row.role));
     let results: Vec<&ResultRow> = results.collect();
     let of = |validity: Validity| -> Vec<&ResultRow> {
         let alike = results

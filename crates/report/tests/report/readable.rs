@@ -248,6 +248,16 @@ fn a_row_that_is_not_trusted_is_marked_and_named() {
 }
 
 #[test]
+fn a_run_that_can_be_trusted_is_trusted_as_a_whole() {
+    let mut run = synthetic::quick();
+    run.rows[0].role = TrialRole::Precondition;
+    run.rows[0].verdict.validity = Validity::NotDetermined;
+    let page = render(&run).unwrap();
+    assert!(page.contains("</span> trusted</b>"));
+    assert!(!page.contains("of 9 rows") && !page.contains("of 8 rows"));
+}
+
+#[test]
 fn a_title_names_each_target_once() {
     let mut run = synthetic::open_loop_lag();
     let target = run.trials[0].target.to_string();
