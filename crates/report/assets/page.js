@@ -56,7 +56,7 @@
 
   // ---- Tables as cards on a phone ---------------------------------------------
   // Each cell gets the head of its column, which the style shows where rows are cards.
-  for (const table of document.querySelectorAll(".scroll > table:not(.cards):not(.points)")) {
+  for (const table of document.querySelectorAll(".scroll > table:not(.cards)")) {
     const heads = table.tHead ? [...table.tHead.rows] : [];
     if (heads.length === 0) continue;
     const names = heads.map((row) => [...row.cells].flatMap((cell) => Array(cell.colSpan).fill(cell.textContent.trim())));

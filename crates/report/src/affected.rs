@@ -10,10 +10,24 @@ use crate::names;
 /// Rows that are named.
 const NAMED: usize = 3;
 
+/// The rows to which the validity of a run applies, where that is not all of them.
+pub(crate) struct Affected {
+    /// How many there are, of how many.
+    pub(crate) count: String,
+    /// What they are called.
+    names: String,
+    /// The other rows that are not fully trusted: how many, and how they stand.
+    others: Vec<(usize, Validity)>,
+}
+
 /// The rows whose validity is that of the run, and how the others stand; `None`
-/// where there is one row or all stand alike.
-pub(crate) fn rows(run: &JudgedRun) -> Option<String> {
-    let results = run.rows.iter().filter(|row| row.role != TrialRole::Control);
+/// where there is one row, all stand alike, or the run can be trusted.
+pub(crate) fn of(run: &JudgedRun) -> Option<Affected> {
+    if run.verdict.validity == Validity::Trusted {
+        return None;
+    }
+    let is_beside = |role| matches!(role, TrialRole::Control | TrialRole::Precondition);
+    let results = run.rows.iter().filter(|row| !is_beside(row.role));
     let results: Vec<&ResultRow> = results.collect();
     let of = |validity: Validity| -> Vec<&ResultRow> {
         let alike = results
@@ -38,14 +52,38 @@ pub(crate) fn rows(run: &JudgedRun) -> Option<String> {
     ]
     .into_iter()
     .filter(|validity| *validity != run.verdict.validity)
-    .map(|validity| (of(validity).len(), names::validity(validity)))
-    .filter(|(count, _)| *count > 0)
-    .map(|(count, words)| format!("; {count} more {words}"));
+    .map(|validity| (of(validity).len(), validity))
+    .filter(|(count, _)| *count > 0);
+    Some(Affected {
+        count: format!("{} of {} rows", worst.len(), results.len()),
+        names: format!("{}{more}", labels.join(", ")),
+        others: others.collect(),
+    })
+}
+
+/// The rows as a list: `2 of 9 rows: RND4K read, SEQ1M write; 1 more with caveats`.
+pub(crate) fn rows(run: &JudgedRun) -> Option<String> {
+    let affected = of(run)?;
+    let others = affected.others.iter();
+    let others = others.map(|(count, of)| format!("; {count} more {}", names::validity(*of)));
     let others: String = others.collect();
-    Some(format!(
-        "{} of {} rows: {}{more}{others}",
-        worst.len(),
-        results.len(),
-        labels.join(", "),
-    ))
+    Some(format!("{}: {}{others}", affected.count, affected.names))
+}
+
+/// The rows in a sentence; `None` where all stand alike.
+pub(crate) fn sentence(run: &JudgedRun) -> Option<String> {
+    let affected = of(run)?;
+    let rows = &affected.count;
+    let stand = match run.verdict.validity {
+        Validity::Trusted => return None,
+        Validity::Caveats => format!("{rows} can be trusted only with caveats"),
+        Validity::NotDetermined => format!("Too few checks could run to trust {rows}"),
+        Validity::NotTrusted => format!("{rows} cannot be trusted"),
+    };
+    let others = affected.others.iter().map(|(count, of)| match of {
+        Validity::Caveats => format!("; {count} more with caveats"),
+        of => format!("; {count} more {}", names::validity(*of)),
+    });
+    let others: String = others.collect();
+    Some(format!("{stand}: {}{others}.", affected.names))
 }

@@ -9,6 +9,7 @@ mod heat;
 pub(crate) mod host_cells;
 pub(crate) mod host_strip;
 pub(crate) mod kind_class;
+mod labels;
 mod levels;
 pub(crate) mod overlay;
 pub(crate) mod pairs;

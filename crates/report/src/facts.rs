@@ -26,6 +26,20 @@ pub(crate) fn targets(run: &JudgedRun) -> Vec<String> {
     names
 }
 
+/// ` on sim:ssd`, for a title behind the name of the run; nothing where the name holds
+/// every target.
+pub(crate) fn on_targets(run: &JudgedRun) -> String {
+    let targets = targets(run);
+    let words: Vec<&str> = run.run.name.split_whitespace().collect();
+    match targets
+        .iter()
+        .all(|target| words.contains(&target.as_str()))
+    {
+        true => String::new(),
+        false => format!(" on {}", targets.join(", ")),
+    }
+}
+
 /// The fingerprints of the targets before their first trial, each target once.
 pub(crate) fn fingerprints(run: &JudgedRun) -> Vec<&TargetFingerprint> {
     let mut found: Vec<&TargetFingerprint> = Vec::new();
@@ -209,6 +223,12 @@ pub(crate) fn plain_rows(run: &JudgedRun) -> Vec<&ResultRow> {
         }
         None => run.rows.iter().collect(),
     }
+}
+
+/// Whether the figures of a row are a result: of a workload, or of a side of a
+/// comparison.
+pub(crate) fn is_result(row: &ResultRow) -> bool {
+    matches!(row.role, TrialRole::Measure | TrialRole::A | TrialRole::B)
 }
 
 /// The first trial of a row, which has the row's workload.

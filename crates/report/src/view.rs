@@ -38,7 +38,7 @@ pub(crate) fn push_markdown(out: &mut String, view: &View) {
         }
         let heads = table.columns.iter().map(|column| shown(&column.head));
         let rules = table.columns.iter().map(|column| match column.kind {
-            ColumnKind::Group | ColumnKind::Text => "---",
+            ColumnKind::Group | ColumnKind::Text | ColumnKind::Remark => "---",
             _ => "--:",
         });
         let heads: Vec<String> = heads.map(escape).collect();
@@ -122,6 +122,11 @@ fn signs(view: &View) -> String {
 }
 
 impl Section<'_> {
+    /// Whether it has charts.
+    pub(crate) fn has_charts(&self) -> bool {
+        !self.figures.is_empty()
+    }
+
     /// Its charts.
     pub(crate) fn charts(self) -> Vec<ChartFigure> {
         self.figures
@@ -135,7 +140,10 @@ pub(crate) fn shown_cell(cell: &Cell) -> String {
 
 /// Whether cells of a column stand to the right.
 fn is_right(column: &Column) -> bool {
-    !matches!(column.kind, ColumnKind::Group | ColumnKind::Text)
+    !matches!(
+        column.kind,
+        ColumnKind::Group | ColumnKind::Text | ColumnKind::Remark
+    )
 }
 
 /// Whether the cell at a place of its row names the row.
@@ -216,7 +224,7 @@ mod tests {
                     Column::number("depth"),
                     Column::number(UnitText::of(|unit| unit.name().to_owned())),
                     Column::number("±").spare(1),
-                    Column::remark().spare(2),
+                    Column::remark("remark").spare(2),
                 ],
                 rows: vec![vec![
                     "8".into(),
@@ -248,14 +256,14 @@ mod tests {
             written(80, Throughput::Decimal),
             format!(
                 "The knee is at 8.\np99 holds.\n\n\
-                 depth      MB/s    ±\n\
+                 depth      MB/s    ±  remark\n\
                  \u{20}   8  100 MB/s  2 %  limited by the device itself\n\
                  \n{notes}"
             )
         );
         let narrow = written(48, Throughput::Binary);
         assert!(
-            narrow.contains("depth      MiB/s\n    8  100 MiB/s  limited"),
+            narrow.contains("depth      MiB/s  remark\n    8  100 MiB/s  limited"),
             "{narrow}"
         );
         let narrower = written(40, Throughput::Binary);
@@ -272,7 +280,7 @@ mod tests {
         assert_eq!(
             out,
             "- the knee is at 8\n- p99 holds\n\n\
-             | depth | MiB/s | ± |  |\n|--:|--:|--:|--:|\n\
+             | depth | MiB/s | ± | remark |\n|--:|--:|--:|---|\n\
              | 8 | 100 MiB/s | 2 % | limited by the device itself |\n\n\
              5 s a trial.\n\n"
         );

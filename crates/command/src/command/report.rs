@@ -64,7 +64,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// The format that was asked for, by the flag or by the name of the file.
+    /// The requested format, by the flag or by the name of the file.
     fn format(&self) -> ReportFormat {
         let of_name = || {
             let name = shown::format_of_name(self.output.as_deref()?)?;
@@ -73,7 +73,7 @@ impl Report {
         self.format.or_else(of_name).unwrap_or_default()
     }
 
-    /// The flags of a command that prints this format, where it is no page.
+    /// The flags of a command that prints this format; nothing for a page.
     fn printed(&self) -> Option<Format> {
         let format = self.format();
         let name = format.to_possible_value()?;

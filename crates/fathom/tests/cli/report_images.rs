@@ -69,7 +69,7 @@ fn a_report_is_written_in_the_format_that_its_file_promises() {
         bench
             .fathom(["report", "latest", "-o", file])
             .expect_status(0);
-        let text = std::fs::read_to_string(bench.path().join(file)).unwrap();
+        let text = fs::read_to_string(bench.path().join(file)).unwrap();
         assert!(text.starts_with(start), "{file}");
     }
     let shown = bench.fathom(["report", "latest", "--format", "markdown"]);

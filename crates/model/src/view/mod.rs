@@ -4,6 +4,7 @@
 //! A study makes a view; formats render it and know nothing of the study. Texts
 //! are plain: a format escapes and wraps them.
 
+mod answer_figure;
 pub mod axis;
 mod by_unit;
 mod cell;
@@ -15,6 +16,7 @@ mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use answer_figure::{AnswerFigure, AnswerValue};
 pub use by_unit::ByUnit;
 pub use cell::{Cell, EstimateCell};
 pub use document::{Document, Field, List, Section, Tone};
@@ -32,6 +34,9 @@ pub struct View {
     /// What it says, the most important first: before everything else, or below the
     /// tables where these are the results themselves. Without a capital or full stop.
     pub answers: Vec<String>,
+    /// The figures of the answer, the most important first: what a page shows above
+    /// everything else, in place of figures of single rows.
+    pub figures: Vec<AnswerFigure>,
     /// What to do next where no finding asks for something, a sentence.
     pub next_step: Option<String>,
     /// The answers say up to where a target is held: the verdict needs no more
@@ -42,6 +47,8 @@ pub struct View {
     pub adds_up_sets: bool,
     /// Charts, the most important first.
     pub charts: Vec<plot::Plot>,
+    /// The charts hold the figures of every row: bars of the rows would repeat them.
+    pub charts_hold_rows: bool,
     /// Latencies by two quantities.
     pub map: Option<LatencyMap>,
     /// What stands out to its disadvantage, a sentence each without a full stop.

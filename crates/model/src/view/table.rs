@@ -47,6 +47,27 @@ pub struct Table {
     pub explanation: Option<&'static str>,
 }
 
+impl Table {
+    /// The table without columns of remarks in which nothing is said.
+    pub fn without_empty_remarks(mut self) -> Table {
+        let is_silent = |at: usize| {
+            let mut cells = self.rows.iter().filter_map(|row| row.get(at));
+            cells.all(|cell| *cell == Cell::from(""))
+        };
+        let columns = self.columns.iter().enumerate();
+        let kept = columns.map(|(at, of)| of.kind != ColumnKind::Remark || !is_silent(at));
+        let kept: Vec<bool> = kept.collect();
+        let stays = |at: usize| kept.get(at).copied().unwrap_or(true);
+        let mut at = 0..;
+        self.columns.retain(|_| at.next().is_some_and(stays));
+        for row in &mut self.rows {
+            let mut at = 0..;
+            row.retain(|_| at.next().is_some_and(stays));
+        }
+        self
+    }
+}
+
 /// What stands in a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
@@ -105,9 +126,9 @@ impl Column {
         Column::new(head, ColumnKind::Number)
     }
 
-    /// A column of remarks, without a head.
-    pub fn remark() -> Column {
-        Column::new("", ColumnKind::Remark)
+    /// A column of remarks.
+    pub fn remark(head: impl Into<UnitText>) -> Column {
+        Column::new(head, ColumnKind::Remark)
     }
 
     /// A column of rates.
@@ -167,5 +188,19 @@ mod tests {
         let same = UnitText::of(|_| "2 ms".to_owned());
         assert_eq!(same, UnitText::from("2 ms"));
         assert_eq!(same.shown(Throughput::Decimal), "2 ms");
+    }
+
+    #[test]
+    fn a_column_of_remarks_stays_where_something_is_said() {
+        let table = |remark: &str| Table {
+            columns: vec![Column::remark("remark"), Column::number("depth")],
+            rows: vec![vec!["".into(), "1".into()], vec![remark.into(), "2".into()]],
+            ..Table::default()
+        };
+        let silent = table("").without_empty_remarks();
+        assert_eq!(silent.columns, [Column::number("depth")]);
+        assert_eq!(silent.rows, [vec![Cell::from("1")], vec![Cell::from("2")]]);
+        let said = table("saturated");
+        assert_eq!(said.clone().without_empty_remarks(), said);
     }
 }

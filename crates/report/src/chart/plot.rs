@@ -9,6 +9,7 @@ use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sig
 use fathom_model::view::{LatencyMap, MapCell};
 
 use super::figure::{ChartFigure, Key};
+use super::labels::{self, Labels};
 use super::svg;
 
 /// Steps of colour.
@@ -25,7 +26,7 @@ pub(crate) fn plot(plot: &Plot) -> ChartFigure {
         push_series(&mut out, series, plot);
     }
     // No line goes over a label.
-    let mut labels = Vec::new();
+    let mut labels = Labels::of(plot);
     for guide in plot.guides.iter().filter(|guide| !guide.label.is_empty()) {
         push_label(&mut out, guide, plot, &mut labels);
     }
@@ -71,30 +72,12 @@ fn keys(plot: &Plot) -> Vec<Key> {
     lines.chain(signs).collect()
 }
 
-/// A label that stands: its line, from where, to where.
-type Label = (usize, f64, f64);
-
-/// The first line of text at the top on which a label covers no other.
-fn free_line(labels: &[Label], from: f64, to: f64) -> usize {
-    let is_free = |line: &usize| {
-        let mut same = labels.iter().filter(|label| label.0 == *line);
-        same.all(|label| to <= label.1 || label.2 <= from)
-    };
-    (0..=labels.len()).find(is_free).unwrap_or(0)
-}
-
-/// Where a guide begins and ends.
-fn ends(guide: &Guide, plot: &Plot) -> [(f64, f64); 2] {
-    let at = |(x, y): (f64, f64)| (svg::x(&plot.x, x), svg::y(&plot.y, y));
-    [at(guide.from), at(guide.to)]
-}
-
 fn guide_class(guide: &Guide) -> &'static str {
     if guide.strong { "mk" } else { "gd" }
 }
 
 fn push_guide(out: &mut String, guide: &Guide, plot: &Plot) {
-    let [from, to] = ends(guide, plot);
+    let [from, to] = labels::ends(guide, plot);
     let _ = write!(
         out,
         "<g class=\"{}\"><path d=\"M{} {}L{} {}\"/></g>",
@@ -106,31 +89,15 @@ fn push_guide(out: &mut String, guide: &Guide, plot: &Plot) {
     );
 }
 
-fn push_label(out: &mut String, guide: &Guide, plot: &Plot, labels: &mut Vec<Label>) {
-    let [_, to] = ends(guide, plot);
-    let upright = guide.from.0 == guide.to.0;
-    let letters = guide.label.chars().count() as f64;
-    let width = letters * svg::WIDEST_LETTER + 6.0;
-    let has_room = to.0 + width < svg::WIDTH;
-    let (x, anchor) = match upright && has_room {
-        true => (to.0 + 3.0, "start"),
-        false => (to.0 - 3.0, "end"),
-    };
-    let y = match upright {
-        true => {
-            let from = if anchor == "start" { x } else { x - width };
-            let line = free_line(labels, from, from + width);
-            labels.push((line, from, from + width));
-            svg::TOP + 10.0 + line as f64 * svg::HIGHEST_LINE
-        }
-        false => to.1 - 4.0,
-    };
+fn push_label(out: &mut String, guide: &Guide, plot: &Plot, labels: &mut Labels) {
+    let spot = labels.place(guide, plot);
     let _ = write!(
         out,
-        "<g class=\"{}\"><text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text></g>",
+        "<g class=\"{}\"><text x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text></g>",
         guide_class(guide),
-        svg::n(x),
-        svg::n(y.max(svg::TOP + 8.0)),
+        svg::n(spot.x),
+        svg::n(spot.y),
+        spot.anchor,
         escaped(&guide.label)
     );
 }
@@ -345,15 +312,6 @@ mod tests {
     use fathom_model::view::axis::Quantity;
 
     use super::*;
-
-    #[test]
-    fn labels_at_one_place_stand_below_one_another() {
-        let first = [(0, 100.0, 140.0)];
-        assert_eq!(free_line(&first, 130.0, 170.0), 1);
-        assert_eq!(free_line(&first, 140.0, 170.0), 0);
-        let both = [(0, 100.0, 140.0), (1, 130.0, 170.0)];
-        assert_eq!(free_line(&both, 135.0, 150.0), 2);
-    }
 
     #[test]
     fn no_line_goes_over_a_label() {

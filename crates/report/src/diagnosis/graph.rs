@@ -64,14 +64,23 @@ fn level(rate: f64, top: f64) -> char {
     }
 }
 
-/// Points of a polyline in a picture of this size.
+/// The end of the last sample, seconds: it is taken to be as long as the one before.
+pub(super) fn end(disk: &DiskLoad) -> f64 {
+    let last = match disk.series.as_slice() {
+        [.., before, last] => 2.0 * last[0] - before[0],
+        _ => 0.0,
+    };
+    if last > 0.0 { last } else { 1.0 }
+}
+
+/// Points of a polyline in a picture of this size: each rate from its sample's begin, the
+/// last one to its end.
 pub(super) fn points(disk: &DiskLoad, of: usize, top: f64, size: (f64, f64)) -> String {
-    let last = disk.series.last().map_or(1.0, |sample| sample[0]).max(1e-9);
-    let points = disk.series.iter().map(|sample| {
-        let (x, y) = (
-            sample[0] / last * size.0,
-            size.1 - sample[of] / top * size.1,
-        );
+    let end = end(disk);
+    let last = disk.series.last().map(|sample| (end, sample[of]));
+    let each = disk.series.iter().map(|sample| (sample[0], sample[of]));
+    let points = each.chain(last).map(|(at, rate)| {
+        let (x, y) = (at / end * size.0, size.1 - rate / top * size.1);
         format!("{x:.1},{y:.1}")
     });
     points.collect::<Vec<_>>().join(" ")

@@ -201,8 +201,7 @@ fn draw(disk: &DiskLoad, ceiling: Option<f64>) -> String {
     let (width, height) = SIZE;
     let top = graph::top(disk, ceiling);
     let name = escaped(&disk.name);
-    let span = disk.series.last().map_or(0.0, |last| last[0].max(0.0));
-    let span = unit::span((span * 1e9) as u64);
+    let span = unit::span((graph::end(disk) * 1e9) as u64);
     let key = |color: &str, word: &str| {
         format!(
             " <span class=\"keyed\"><span class=\"swatch\" style=\"background:var(--{color})\"></span>\

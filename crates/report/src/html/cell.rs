@@ -113,6 +113,18 @@ impl Badge {
             sign,
         }
     }
+
+    /// With words that fit beside a figure.
+    pub(crate) fn short(validity: fathom_model::Validity) -> Badge {
+        let words = match validity {
+            fathom_model::Validity::Caveats => "with caveats",
+            validity => names::validity(validity),
+        };
+        Badge {
+            words,
+            ..Badge::of(validity)
+        }
+    }
 }
 
 /// An exact extreme.

@@ -29,6 +29,8 @@ pub(super) struct ComparisonView<'a> {
     /// Whether any figure has an interval, and whether any was put to that test.
     pub(super) has_intervals: bool,
     pub(super) has_flips: bool,
+    /// What the intervals rest on.
+    pub(super) units: &'static str,
     /// How the figures are read.
     pub(super) reading: String,
     pub(super) unmatched: &'a [String],
@@ -91,6 +93,10 @@ impl<'a> ComparisonView<'a> {
             reasons: &comparison.reasons,
             has_intervals: lines.iter().any(|line| !line.interval.is_empty()),
             has_flips: lines.iter().any(|line| !line.p_flip.is_empty()),
+            units: match comparison.planned_pairs {
+                Some(_) => "pairs",
+                None => "trials",
+            },
             lines,
             reading: reading(comparison),
             unmatched: &comparison.unmatched,

@@ -3,7 +3,7 @@
 use fathom_model::{Estimate, JudgedRun, Limiter, Validity};
 
 use crate::comparison as words;
-use crate::{facts, names, summary};
+use crate::{affected, facts, names, summary};
 
 /// What the run says: the answer of its study, or else what its verdict means.
 pub(super) fn sentence(run: &JudgedRun) -> String {
@@ -26,6 +26,9 @@ pub(super) fn more_answers(run: &JudgedRun) -> &[String] {
 }
 
 fn by_verdict(run: &JudgedRun) -> String {
+    if let Some(sentence) = affected::sentence(run) {
+        return sentence;
+    }
     let limiter = match run.verdict.limiter {
         Limiter::Unknown => "what limits them is not determined".to_owned(),
         limiter => format!("they are limited by {}", names::limited_by(limiter)),

@@ -4,7 +4,7 @@
 use fathom_model::estimate::Unit;
 use fathom_model::fleet::{FleetReport, FleetWorkload, HostFigure};
 use fathom_model::together::SetSum;
-use fathom_model::{JudgedRun, unit};
+use fathom_model::{JudgedRun, Validity, unit};
 use fathom_stats::median::median;
 
 use super::key_figures::{self, KeyFigure, figure};
@@ -19,11 +19,14 @@ pub(super) fn of(run: &JudgedRun) -> Option<Vec<KeyFigure>> {
     let sums: Vec<(&FleetWorkload, &SetSum)> = sums.collect();
     let mut figures: Vec<KeyFigure> = match sums.as_slice() {
         [] => return None,
-        [(workload, sum)] => of_one(fleet, workload, sum),
+        [(workload, sum)] => of_one(run, fleet, workload, sum),
         several => {
             let each = several.iter();
-            each.map(|(workload, sum)| together(workload, sum, workload.label.clone()))
-                .collect()
+            each.map(|(workload, sum)| {
+                let figure = together(workload, sum, workload.label.clone());
+                figure.judged(worst(run, workload))
+            })
+            .collect()
         }
     };
     figures.truncate(key_figures::MOST);
@@ -40,6 +43,18 @@ fn sum<'a>(run: &'a JudgedRun, workload: &FleetWorkload) -> Option<&'a SetSum> {
     let set = run.sets.get(run.rows.get(first.row)?.set?)?;
     let is_alone = set.rows.len() == workload.hosts.len();
     set.sum.as_ref().filter(|_| is_alone)
+}
+
+/// How far to trust a host's figure.
+fn validity(run: &JudgedRun, host: &HostFigure) -> Validity {
+    let row = run.rows.get(host.row);
+    row.map_or(Validity::Trusted, |row| row.verdict.validity)
+}
+
+/// How far to trust what all hosts of a workload did.
+fn worst(run: &JudgedRun, workload: &FleetWorkload) -> Validity {
+    let hosts = workload.hosts.iter().map(|host| validity(run, host));
+    hosts.max().unwrap_or(Validity::Trusted)
 }
 
 fn counts_bytes(workload: &FleetWorkload) -> bool {
@@ -60,7 +75,12 @@ fn together(workload: &FleetWorkload, sum: &SetSum, row: String) -> KeyFigure {
     }
 }
 
-fn of_one(fleet: &FleetReport, workload: &FleetWorkload, sum: &SetSum) -> Vec<KeyFigure> {
+fn of_one(
+    run: &JudgedRun,
+    fleet: &FleetReport,
+    workload: &FleetWorkload,
+    sum: &SetSum,
+) -> Vec<KeyFigure> {
     let p99 = sum.service.percentile(99.0);
     let mut hosts: Vec<&HostFigure> = workload
         .hosts
@@ -74,7 +94,7 @@ fn of_one(fleet: &FleetReport, workload: &FleetWorkload, sum: &SetSum) -> Vec<Ke
             .hosts
             .get(host.host as usize)
             .map_or("?".to_owned(), |host| host.name.clone()),
-        ..figure(&host.figure, name.to_owned(), "IOPS")
+        ..figure(&host.figure, name.to_owned(), "IOPS").judged(validity(run, host))
     };
     let values: Vec<f64> = hosts.iter().map(|host| value(host)).collect();
     let usual = median(&values).and_then(|usual| {
@@ -83,12 +103,10 @@ fn of_one(fleet: &FleetReport, workload: &FleetWorkload, sum: &SetSum) -> Vec<Ke
     });
     let usual = usual.map(|host| of_host(host, "Median host"));
     let slowest = hosts.first().map(|host| of_host(host, "Slowest host"));
-    [
+    let of_all = [
         together(workload, sum, String::new()),
         figure(&p99, "p99 of all".to_owned(), ""),
-    ]
-    .into_iter()
-    .chain(usual)
-    .chain(slowest)
-    .collect()
+    ];
+    let of_all = of_all.map(|figure| figure.judged(worst(run, workload)));
+    of_all.into_iter().chain(usual).chain(slowest).collect()
 }

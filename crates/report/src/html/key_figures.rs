@@ -6,9 +6,10 @@
 
 use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
-use fathom_model::schedule::TrialRole;
-use fathom_model::{Estimate, JudgedRun, OpKind};
+use fathom_model::view::{AnswerFigure, AnswerValue};
+use fathom_model::{Estimate, JudgedRun, OpKind, Validity};
 
+use super::cell::Badge;
 use super::{compared_figures, host_figures};
 use crate::{facts, summary};
 
@@ -31,6 +32,8 @@ pub(crate) struct KeyFigure {
     /// What a reader learns on demand.
     pub(crate) hint: String,
     pub(crate) bar: Option<IntervalBar>,
+    /// Where the row is not trusted, or only with caveats.
+    pub(crate) badge: Option<Badge>,
 }
 
 /// Percentages of the bar's width; it starts at zero.
@@ -62,6 +65,12 @@ impl KeyFigure {
     /// Where in its range the value lies.
     pub(crate) fn within(mut self, value: f64, low: f64, high: f64) -> KeyFigure {
         self.bar = IntervalBar::of(value, low, high);
+        self
+    }
+
+    /// The figure of a row of this validity.
+    pub(crate) fn judged(mut self, validity: Validity) -> KeyFigure {
+        self.badge = (validity != Validity::Trusted).then(|| Badge::short(validity));
         self
     }
 
@@ -105,10 +114,13 @@ pub(super) fn of(run: &JudgedRun) -> Vec<KeyFigure> {
     if let Some(figures) = host_figures::of(run) {
         return figures;
     }
+    if let Some(figures) = of_study(run) {
+        return figures;
+    }
     let rows: Vec<&ResultRow> = run
         .rows
         .iter()
-        .filter(|row| row.role == TrialRole::Measure && !row.ops.is_empty())
+        .filter(|row| facts::is_result(row) && !row.ops.is_empty())
         .collect();
     let mut figures = match rows.as_slice() {
         [row] => of_row(row),
@@ -119,7 +131,8 @@ pub(super) fn of(run: &JudgedRun) -> Vec<KeyFigure> {
             } else {
                 let each = rows.iter().filter_map(|row| {
                     let op = main_op(row)?;
-                    Some(rate(op, title(op.kind.name()), row_name(run, row)))
+                    let figure = rate(op, title(op.kind.name()), row_name(run, row));
+                    Some(figure.judged(row.verdict.validity))
                 });
                 each.collect()
             }
@@ -127,6 +140,25 @@ pub(super) fn of(run: &JudgedRun) -> Vec<KeyFigure> {
     };
     figures.truncate(MOST);
     figures
+}
+
+/// The figures of the answer of the run's study; nothing where it has none.
+fn of_study(run: &JudgedRun) -> Option<Vec<KeyFigure>> {
+    let answer = run.view.as_ref().map(|view| view.figures.as_slice());
+    let answer = answer.filter(|figures| !figures.is_empty())?;
+    Some(answer.iter().take(MOST).map(of_answer).collect())
+}
+
+fn of_answer(answer: &AnswerFigure) -> KeyFigure {
+    let name = answer.name.clone();
+    let shown = match &answer.value {
+        AnswerValue::Estimate(estimate) => figure(estimate, name, "IOPS"),
+        AnswerValue::Text(text) => KeyFigure::measured(name, text),
+    };
+    KeyFigure {
+        row: answer.place.clone(),
+        ..shown.judged(answer.validity)
+    }
 }
 
 /// The one row: how much, how often, how long.
@@ -159,7 +191,9 @@ fn of_row(row: &ResultRow) -> Vec<KeyFigure> {
         let p99 = summary::first_latency(op).percentile(99.0);
         figures.insert(1, figure(&p99, "Commit p99".to_owned(), ""));
     }
-    figures
+    let figures = figures.into_iter();
+    let validity = row.verdict.validity;
+    figures.map(|figure| figure.judged(validity)).collect()
 }
 
 /// Of several rows the best of each kind of workload.
@@ -180,12 +214,13 @@ fn best_of(run: &JudgedRun, rows: &[&ResultRow]) -> Vec<KeyFigure> {
             fits.then_some((value?, *row, op))
         });
         let (_, row, op) = found.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some((row.row, rate(op, name.to_owned(), row_name(run, row))))
+        let figure = rate(op, name.to_owned(), row_name(run, row));
+        Some((row.row, figure.judged(row.verdict.validity)))
     };
     let commits = rows.iter().find_map(|row| {
         let op = row.ops.iter().find(|op| op.kind == OpKind::Commit)?;
         let figure = rate(op, "Durable commits".to_owned(), row_name(run, row));
-        Some((row.row, figure))
+        Some((row.row, figure.judged(row.verdict.validity)))
     });
     let found = [
         best("Sequential read", false, OpKind::Read, false),

@@ -1,7 +1,6 @@
 //! All rows of a run side by side: throughput and rate, each on its own axis.
 
 use fathom_model::judged::{OpSummary, ResultRow};
-use fathom_model::schedule::TrialRole;
 use fathom_model::{JudgedRun, OpKind};
 
 use crate::chart::bars::{self, Bar};
@@ -17,7 +16,10 @@ pub(super) fn charts(run: &JudgedRun) -> Vec<ChartFigure> {
     if run.comparison.is_some() {
         return overlay::distributions(run);
     }
-    let shown = |row: &&ResultRow| row.role == TrialRole::Measure;
+    if run.view.as_ref().is_some_and(|view| view.charts_hold_rows) {
+        return Vec::new();
+    }
+    let shown = |row: &&ResultRow| facts::is_result(row);
     let rows: Vec<&ResultRow> = run.rows.iter().filter(shown).collect();
     if rows.len() < 2 || rows.len() > MOST_ROWS {
         return Vec::new();

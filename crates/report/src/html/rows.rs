@@ -1,10 +1,11 @@
 //! Results as rows of cells.
 
 use fathom_model::judged::{OpSummary, ResultRow};
-use fathom_model::{JudgedRun, JudgedTrial};
+use fathom_model::schedule::TrialRole;
+use fathom_model::{JudgedRun, JudgedTrial, unit};
 
 use super::cell::{Badge, NumberCell, exact};
-use crate::{levels, names, sets, summary};
+use crate::{facts, levels, names, sets, summary};
 
 /// One line of the results table.
 #[derive(Debug, Clone)]
@@ -17,6 +18,33 @@ pub(super) struct ResultLine {
     pub(super) cells: Vec<NumberCell>,
     pub(super) badge: Badge,
     pub(super) limiter: &'static str,
+}
+
+/// The rows of the results: without a control, which says nothing about the storage.
+pub(super) fn results(run: &JudgedRun) -> Vec<&ResultRow> {
+    let rows = facts::plain_rows(run);
+    let is_control = |row: &&ResultRow| row.role == TrialRole::Control;
+    match rows.iter().all(is_control) {
+        true => rows,
+        false => rows.into_iter().filter(|row| !is_control(row)).collect(),
+    }
+}
+
+/// What the control is and what it gave; nothing where it is among the results or where
+/// a comparison says it.
+pub(super) fn control_line(run: &JudgedRun) -> Option<String> {
+    let is_control = |row: &&ResultRow| row.role == TrialRole::Control;
+    let control = run.rows.iter().find(is_control)?;
+    let comparison = run.comparison.as_ref();
+    let is_said = comparison.is_some_and(|comparison| comparison.control.is_some());
+    let is_beside = !is_said && !run.rows.iter().all(|row| is_control(&row));
+    let rate = control.ops.first().map(|op| &op.ops_per_second);
+    let rate = rate.and_then(|rate| rate.value).filter(|_| is_beside)?;
+    Some(format!(
+        "Control: {} ran before each trial and reached {} IOPS. It shows changes of the host,          not of the storage.",
+        control.target,
+        unit::count(rate)
+    ))
 }
 
 /// The results table of rows.

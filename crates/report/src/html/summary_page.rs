@@ -18,10 +18,12 @@ use crate::Result;
 use crate::chart::figure::ChartFigure;
 use crate::chart::{self, Drawing};
 use crate::view::{Results, Section};
-use crate::{facts, limits, moment, names};
+use crate::{affected, facts, limits, moment, names};
 
 /// Rows of results that fit on the sheet.
 const MOST_ROWS: usize = 24;
+/// Where the charts on the second sheet hold them all there are fewer.
+const MOST_POINT_ROWS: usize = 12;
 /// Of several hosts each is a row, and the slowest are named above.
 const MOST_HOST_ROWS: usize = 10;
 /// Objections that fit on the sheet.
@@ -37,7 +39,7 @@ const BUCKETS: usize = 300;
 struct Page<'a> {
     style: &'static str,
     run: &'a JudgedRun,
-    targets: String,
+    on_targets: String,
     started: String,
     label: Option<String>,
     ended: Option<String>,
@@ -45,6 +47,8 @@ struct Page<'a> {
     figures: Vec<KeyFigure>,
     sentence: String,
     badge: Badge,
+    /// How many rows the validity applies to, where not to all.
+    affected_rows: Option<String>,
     checks: String,
     objections: Vec<&'a Finding>,
     more_objections: usize,
@@ -80,8 +84,10 @@ impl<'a> Page<'a> {
         let more_objections = objections.len().saturating_sub(MOST_OBJECTIONS);
         objections.truncate(MOST_OBJECTIONS);
         let mut results = rows::lines(run, slowest_first(run));
+        let in_charts = run.view.as_ref().is_some_and(|view| view.charts_hold_rows);
         let most_rows = match run.fleet {
             Some(_) => MOST_HOST_ROWS,
+            None if in_charts => MOST_POINT_ROWS,
             None => MOST_ROWS,
         };
         let more_results = results.len().saturating_sub(most_rows);
@@ -91,21 +97,22 @@ impl<'a> Page<'a> {
         Page {
             style: super::STYLE,
             run,
-            targets: facts::targets(run).join(", "),
+            on_targets: facts::on_targets(run),
             started: moment::readable(run.run.started_unix_ns),
             label: facts::label_line(run),
             ended: facts::ended_line(run),
             failures: facts::failures_line(run),
-            figures: key_figures::of(run),
+            figures: figures(run),
             sentence: headline::sentence(run),
             badge: Badge::of(run.verdict.validity),
+            affected_rows: affected::of(run).map(|rows| rows.count),
             checks: names::checks_passed(findings, super::NOT_MEASURED),
             objections,
             more_objections,
             limiter: names::limiter(run.verdict.limiter),
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
-            fitness: run.verdict.fitness.as_ref().map(fitness_view),
+            fitness: fitness_view(run),
             next: headline::next_step(run),
             // The first one is the sentence.
             answers: run
@@ -130,9 +137,20 @@ impl<'a> Page<'a> {
     }
 }
 
+/// The key figures as numbers: paper shows no hints, and bars take room.
+fn figures(run: &JudgedRun) -> Vec<KeyFigure> {
+    let figures = key_figures::of(run).into_iter();
+    let plain = figures.map(|figure| KeyFigure {
+        bar: None,
+        hint: String::new(),
+        ..figure
+    });
+    plain.collect()
+}
+
 /// The rows of the results; those of hosts by their share of the median.
 fn slowest_first(run: &JudgedRun) -> Vec<&ResultRow> {
-    let mut rows = facts::plain_rows(run);
+    let mut rows = rows::results(run);
     let workloads = run.fleet.iter().flat_map(|fleet| &fleet.workloads);
     let shares = workloads.flat_map(|workload| {
         workload.hosts.iter().filter_map(|host| {

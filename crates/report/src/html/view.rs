@@ -2,7 +2,7 @@
 
 use askama::Template;
 use fathom_model::figure;
-use fathom_model::verdict::{Fit, Fitness};
+use fathom_model::verdict::Fit;
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
 use super::cell::{self, Badge, NumberCell};
@@ -41,7 +41,7 @@ pub(super) struct Page<'a> {
     style: &'static str,
     script: &'static str,
     run: &'a JudgedRun,
-    targets: String,
+    on_targets: String,
     started: String,
     spent: String,
     below: Vec<String>,
@@ -58,6 +58,8 @@ pub(super) struct Page<'a> {
     overview_ranges: bool,
     badge: Badge,
     affected: Option<String>,
+    /// How many rows the validity applies to, where not to all.
+    affected_rows: Option<String>,
     checks: String,
     objections: Vec<&'a Finding>,
     limiter: &'static str,
@@ -70,6 +72,8 @@ pub(super) struct Page<'a> {
     compared: Option<ComparisonView<'a>>,
     form: Option<Results<'a>>,
     results: Vec<ResultLine>,
+    /// What was measured beside them, and why.
+    control: Option<String>,
     sums: Vec<rows::SumTable>,
     /// How the tables of results are read, and those of trials where that says more.
     reading: String,
@@ -94,7 +98,9 @@ pub(super) struct Unfinished {
 
 /// The third question, where it was asked.
 pub(super) struct FitnessView<'a> {
-    pub(super) fitness: &'a Fitness,
+    pub(super) target: &'a str,
+    /// Empty where the answers of the study have it.
+    pub(super) evidence: &'a str,
     pub(super) words: &'static str,
     pub(super) class: &'static str,
     pub(super) sign: &'static str,
@@ -128,7 +134,7 @@ impl<'a> Page<'a> {
         let (trials, trials_undrawn) = trial_views(run);
         let overview = overview::charts(run);
         let form = facts::result_form(run).map(Results::of);
-        let results = rows::lines(run, facts::plain_rows(run));
+        let results = rows::lines(run, rows::results(run));
         let sums = rows::sums(run);
         let reading = reading(form.as_ref(), &results, &sums);
         let of_trials = trials.iter().flat_map(|trial| &trial.lines);
@@ -146,6 +152,7 @@ impl<'a> Page<'a> {
             unfinished: facts::unfinished(run).map(unfinished).collect(),
             badge: Badge::of(run.verdict.validity),
             affected: affected::rows(run),
+            affected_rows: affected::of(run).map(|rows| rows.count),
             checks: checks_line(findings),
             figures: key_figures::of(run),
             sentence: headline::sentence(run),
@@ -156,7 +163,7 @@ impl<'a> Page<'a> {
             limiter: names::limiter(run.verdict.limiter),
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
-            fitness: run.verdict.fitness.as_ref().map(fitness_view),
+            fitness: fitness_view(run),
             fleet: HostsSection::of(run),
             study: facts::answer(run).map(Section::of),
             standard: StandardSection::of(run),
@@ -169,11 +176,12 @@ impl<'a> Page<'a> {
             },
             form,
             results,
+            control: rows::control_line(run),
             sums,
             reading,
             several_targets: targets.len() > 1,
             iterations: run.trials.iter().any(|t| t.iteration > 0),
-            targets: targets.join(", "),
+            on_targets: facts::on_targets(run),
             trials,
             trials_undrawn,
             judged: Checks::of(findings),
@@ -187,18 +195,37 @@ impl<'a> Page<'a> {
     }
 }
 
-pub(super) fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
+impl Page<'_> {
+    /// Whether the study has charts, which say more than bars of the rows.
+    fn study_first(&self) -> bool {
+        self.study.as_ref().is_some_and(Section::has_charts)
+    }
+
+    /// Where the first charts are.
+    fn overview_anchor(&self) -> &'static str {
+        match facts::answer(self.run) {
+            Some(view) if self.study_first() => view.anchor,
+            _ if self.overview.is_empty() => "content",
+            _ => "overview",
+        }
+    }
+}
+
+pub(super) fn fitness_view(run: &JudgedRun) -> Option<FitnessView<'_>> {
+    let fitness = run.verdict.fitness.as_ref()?;
+    let is_said = run.view.as_ref().is_some_and(|view| view.says_fitness);
     let (class, sign) = match fitness.outcome {
         Fit::Met => ("good", "✓"),
         Fit::NotProven => ("warn", "▲"),
         Fit::NotMet => ("bad", "✕"),
     };
-    FitnessView {
-        fitness,
+    Some(FitnessView {
+        target: &fitness.target,
+        evidence: if is_said { "" } else { &fitness.evidence },
         words: names::fit(fitness.outcome),
         class,
         sign,
-    }
+    })
 }
 
 /// How the tables of results are read.

@@ -39,6 +39,13 @@ struct EstimateTable<'v> {
     explanation: Option<&'static str>,
 }
 
+impl EstimateTable<'_> {
+    /// Whether anything in it is not fully trusted.
+    fn has_badges(&self) -> bool {
+        self.lines.iter().any(|line| !line.badges.is_empty())
+    }
+}
+
 struct Head<'v> {
     text: &'v str,
     /// A group begins here beside another.

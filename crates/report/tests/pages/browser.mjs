@@ -54,3 +54,38 @@ export const cutTexts = (page) => page.evaluate(() => {
   });
   return [...wide, ...high, ...outside].map((node) => node.textContent.trim());
 });
+
+// Charts that nobody sees, though nothing around them is folded.
+export const hiddenCharts = (page) => page.evaluate(() => {
+  const charts = [...document.querySelectorAll("figure > svg, svg.over-time")].filter((node) => !node.closest("details:not([open])"));
+  const isSeen = (node) => node.checkVisibility() && node.getBoundingClientRect().width > 100;
+  return charts.filter((node) => !isSeen(node)).map((node) => node.getAttribute("aria-label"));
+});
+
+// Words of the charts of a study that lie over one another.
+export const coveredWords = (page) => page.evaluate(() => [...document.querySelectorAll("figure.sweep > svg")].flatMap((picture) => {
+  const words = [...picture.querySelectorAll("text")].map((node) => ({ text: node.textContent, box: node.getBoundingClientRect() }));
+  const shown = words.filter(({ box }) => box.width > 0);
+  const covers = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+  return shown.flatMap((one, at) => shown.slice(at + 1).filter((other) => covers(one.box, other.box)).map((other) => `${one.text} and ${other.text}`));
+}));
+
+// The heights of letters in charts, in pixels of the screen: smallest and largest.
+export const letterSizes = (page) => page.evaluate(() => {
+  const texts = [...document.querySelectorAll("figure:not(.hosts) > svg text")].filter((node) => node.getClientRects().length > 0);
+  const sizes = texts.map((node) => {
+    const picture = node.ownerSVGElement;
+    return parseFloat(getComputedStyle(node).fontSize) * picture.getBoundingClientRect().width / picture.viewBox.baseVal.width;
+  });
+  return [Math.min(...sizes), Math.max(...sizes)];
+});
+
+// Tables that are wider than the room they have, and columns of words without a head.
+export const faultyTables = (page) => page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((box) => box.getClientRects().length > 0).flatMap((box) => {
+  const table = box.querySelector("table");
+  const name = table.caption ? table.caption.textContent : table.className;
+  const wide = box.scrollWidth > box.clientWidth + 1 ? [`${name}: ${box.scrollWidth} in ${box.clientWidth}`] : [];
+  const heads = table.matches(".points, .grid, .sort") && table.tHead ? [...[...table.tHead.rows].pop().cells] : [];
+  const bare = heads.filter((head, at) => at > 0 && head.textContent.trim() === "" && [...table.tBodies[0].rows].some((row) => row.cells[at] && row.cells[at].textContent.trim() !== ""));
+  return [...wide, ...bare.map((head) => `${name}: no head over column ${head.cellIndex + 1}`)];
+}));

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
-import { DESKTOP, PHONE, cutTexts, openFile, shots, startBrowser } from "./browser.mjs";
+import { DESKTOP, PHONE, cutTexts, hiddenCharts, openFile, shots, startBrowser } from "./browser.mjs";
 import { assertLooksAsKept } from "./references.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -36,6 +36,7 @@ for (const name of names) {
       const targets = await page.$$eval("nav a", (all) => all.filter((link) => !document.querySelector(link.hash)).map((link) => link.hash));
       assert.deepEqual(targets, [], "links that lead nowhere");
       assert.deepEqual(outside, [], "requests and errors");
+      assert.deepEqual(await hiddenCharts(page), [], "charts that nobody sees");
       if (shots) await page.screenshot({ path: join(shots, `${name}-${size.width}.png`), fullPage: true });
       await assertLooksAsKept(page, `${name}-${size.width}`);
       await page.close();
@@ -54,6 +55,21 @@ for (const name of names) {
       await page.close();
     }
     assert.notEqual(colours[0], colours[1], "dark follows the system");
+  });
+}
+
+for (const size of [DESKTOP, PHONE]) {
+  test(`the load of a diagnosis fills a page ${size.width} wide, to the end of its axis`, async (context) => {
+    if (!names.includes("diagnosis")) return context.skip("there is no such page");
+    const { page } = await open("diagnosis", size);
+    const [wide, axis, ...lines] = await page.evaluate(() => {
+      const picture = document.querySelector(".over-time");
+      const right = (node) => node.getBoundingClientRect().right;
+      return [picture.parentNode.getBoundingClientRect().right, right(picture.querySelector(".base")), ...[...picture.querySelectorAll("polyline")].map(right)];
+    });
+    assert.ok(Math.abs(wide - axis) < 2, `the axis ends at ${axis} of ${wide}`);
+    assert.ok(lines.length > 0 && lines.every((end) => Math.abs(end - axis) < 2), `lines end at ${lines}, the axis at ${axis}`);
+    await page.close();
   });
 }
 

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
-import { DESKTOP, PHONE, cutTexts, openFile, shots, startBrowser } from "./browser.mjs";
+import { DESKTOP, PHONE, coveredWords, cutTexts, faultyTables, hiddenCharts, letterSizes, openFile, shots, startBrowser } from "./browser.mjs";
 import { assertLooksAsKept, difference, isDifferent, picture } from "./references.mjs";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -15,9 +15,12 @@ const fathom = process.env.FATHOM;
 const SIZES = [DESKTOP, PHONE];
 const REPORTS = {
   quick: ["quick", "sim:ssd", "--seconds", "3", "--seed", "7"],
+  doubted: ["quick", "sim:ssd?units=4,noise_cv=0.3,noise_phi=0.95,seed=7", "--seconds", "3", "--seed", "7"],
   io: ["io", "sim:ssd", "--rw", "randread", "--bs", "4k", "--iodepth", "8", "--runtime", "60", "--seed", "7"],
   ab: ["ab", "sim:ssd", "--vary", "iodepth=8,16", "--rw", "randread", "--bs", "4k", "--runtime", "10", "--seed", "7"],
   curve: ["curve", "depth", "sim:ssd", "--rw", "randread", "--bs", "4k", "--seed", "7"],
+  load: ["curve", "load", "sim:ssd", "--rw", "randread", "--bs", "4k", "--slo", "p99<2ms", "--seed", "7"],
+  block: ["curve", "block", "sim:ssd", "--rw", "randread", "--seed", "7"],
   snia: ["snia", "latency", "sim:ideal?size=64MiB", "--rounds-max", "5", "--round-seconds", "5", "--seed", "7"],
 };
 
@@ -54,7 +57,10 @@ for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summar
       const figures = await page.$$eval(".key-figure .number", (all) => all.map((node) => node.textContent.trim()));
       assert.ok(figures.length >= 2, `figures: ${figures}`);
       assert.ok(figures.some((text) => /\d/.test(text)), `figures: ${figures}`);
-      for (const part of ["h1", ".strip", ".meaning", name.endsWith("summary") ? ".judgement div" : ".verdict"]) {
+      const verdict = name.endsWith("summary") ? ".judgement div" : ".verdict";
+      // A phone has no room for a long name and all that is said about doubted figures.
+      const isLong = name.startsWith("doubted") && size === PHONE;
+      for (const part of ["h1", ".strip", ".meaning", ...isLong ? [] : [verdict]]) {
         const end = await bottom(page, part);
         assert.ok(end <= size.height, `${part} ends at ${end} of ${size.height}`);
       }
@@ -83,6 +89,67 @@ for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summar
     }
   });
 }
+
+for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summary`])) {
+  for (const width of [390, 480, 600, 768, DESKTOP.width]) {
+    test(`${name} at ${width} pixels: charts and tables are there and readable`, async () => {
+      const { page } = await open(name, { width, height: PHONE.height });
+      assert.deepEqual(await hiddenCharts(page), [], "charts that nobody sees");
+      assert.deepEqual(await coveredWords(page), [], "words over one another");
+      const [least, most] = await letterSizes(page);
+      assert.ok(least >= 7.5 && most <= 15, `letters of ${least} to ${most} pixels`);
+      const isPhone = width <= 640;
+      if (width === DESKTOP.width) assert.deepEqual(await faultyTables(page), [], "tables");
+      // A summary has no script that could make cards.
+      if (isPhone && !name.endsWith("summary")) {
+        const tables = await page.$$eval(".scroll > table", (all) => all.filter((table) => table.tHead && table.getClientRects().length > 0).map((table) => getComputedStyle(table).display));
+        assert.ok(tables.every((display) => display === "block"), `tables as ${tables}`);
+      }
+      if (isPhone) {
+        const beside = await page.$$eval(".charts", (all) => all.filter((box) => new Set([...box.children].map((node) => Math.round(node.getBoundingClientRect().left))).size > 1).length);
+        assert.equal(beside, 0, "boxes with charts beside one another");
+      }
+      await page.close();
+    });
+  }
+}
+
+const FIRST_FIGURES = {
+  curve: ["No knee up to a depth of", "Maximum"],
+  load: ["Holds p99<2ms up to", "Breaks at", "Maximum"],
+  block: ["Highest rate", "Highest throughput"],
+};
+for (const [name, first] of Object.entries(FIRST_FIGURES)) {
+  test(`${name}: the answer is in the figures, and its chart comes first`, async () => {
+    const { page } = await open(name, DESKTOP);
+    const names = await page.$$eval(".key-figure .name", (all) => all.map((node) => node.textContent));
+    assert.deepEqual(names.slice(0, first.length), first);
+    assert.equal(new Set(names).size, names.length, `${names}`);
+    const figure = page.locator("figure").first();
+    assert.match(await figure.getAttribute("class"), /sweep/);
+    const { y } = await figure.boundingBox();
+    assert.ok(y < 0.7 * DESKTOP.height, `the chart begins at ${y}`);
+    assert.equal(await page.locator("figure.bars").count(), 0, "bars that repeat the chart");
+    await page.close();
+  });
+}
+
+test("a doubted figure says so beside its number, and the verdict how many rows are doubted", async () => {
+  for (const name of ["doubted", "doubted summary"]) {
+    const { page } = await open(name, DESKTOP);
+    const marks = await page.$$eval(".key-figure .mark", (all) => all.map((node) => [node.textContent, getComputedStyle(node).color, getComputedStyle(node.closest(".key-figure")).borderTopColor]));
+    assert.ok(marks.length > 0, `${name}: no figure is marked`);
+    for (const [words, colour, border] of marks) {
+      assert.match(words, /^\S with caveats$/);
+      assert.equal(colour, border);
+    }
+    const figures = await page.locator(".key-figure").count();
+    assert.ok(marks.length < figures, `${name}: all of ${figures} figures are marked`);
+    assert.match(await page.locator(".verdict .answer, .judgement b.warn").first().textContent(), /caveats in \d of 9 rows/);
+    assert.ok(await page.locator(".badges .tag").count() > 0, "the table says which");
+    await page.close();
+  }
+});
 
 test("a changed layout looks different, another way to smooth letters does not", async () => {
   const { page } = await open("io", DESKTOP);
@@ -163,6 +230,16 @@ test("quick prints on at most three pages", async () => {
 });
 
 for (const name of Object.keys(REPORTS)) {
+  test(`the summary of ${name} fits on paper as wide as A4`, async () => {
+    // Between the margins of the sheet.
+    const { page } = await open(`${name} summary`, { width: 702, height: 1000 });
+    await page.emulateMedia({ media: "print" });
+    assert.deepEqual(await faultyTables(page), [], "tables");
+    const broken = await page.$$eval(".tag", (all) => all.filter((node) => node.getClientRects().length > 1).map((node) => node.textContent));
+    assert.deepEqual(broken, [], "words of a verdict that break");
+    if (shots) await page.screenshot({ path: join(shots, `${name}-summary-paper.png`), fullPage: true });
+    await page.close();
+  });
   test(`the summary of ${name} prints on two pages, the charts on the second`, async () => {
     const { page } = await open(`${name} summary`, SIZES[0]);
     const paper = await page.pdf({ preferCSSPageSize: true, path: shots ? join(shots, `${name}-summary.pdf`) : undefined });

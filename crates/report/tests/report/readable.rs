@@ -3,9 +3,10 @@
 
 use fathom_analysis::{CompareOptions, compare_runs};
 use fathom_model::comparison::Comparison;
+use fathom_model::schedule::TrialRole;
 use fathom_model::view::View;
 use fathom_model::workload::{MetaTree, MetaWork, ObjectSizes, ObjectStore, ObjectWork, Work};
-use fathom_model::{Estimate, JudgedRun, Limiter, OpKind, Unit};
+use fathom_model::{Estimate, JudgedRun, Limiter, OpKind, Unit, Validity};
 use fathom_report::diagnosis::{self, PageOrigin};
 use fathom_report::html::{compared, render, summary_page};
 use fathom_report::text::{TextOptions, render_comparison};
@@ -204,4 +205,94 @@ fn one_file_is_no_files_and_its_chart_has_a_colour() {
         "{}",
         page.len()
     );
+}
+
+/// The elements of key figures, and the sentence below them.
+fn first_screen(page: &str) -> (Vec<&str>, &str) {
+    let cards = page.split("class=\"key-figure\"").skip(1);
+    let cards = cards.filter_map(|card| card.split("</div>").next());
+    let sentence = page.split("class=\"meaning\">").nth(1).unwrap();
+    (cards.collect(), sentence.split("</p>").next().unwrap())
+}
+
+#[test]
+fn a_row_that_is_not_trusted_is_marked_and_named() {
+    let mut run = synthetic::quick();
+    run.verdict.validity = Validity::NotTrusted;
+    for (at, validity) in [(0, Validity::NotTrusted), (4, Validity::Caveats)] {
+        run.rows[at].verdict.validity = validity;
+    }
+    let run = synthetic::with_grid(run);
+    for page in [render(&run).unwrap(), summary_page::render(&run).unwrap()] {
+        let (cards, sentence) = first_screen(&page);
+        let name = &run.rows[0].label;
+        let expected = format!("1 of 9 rows cannot be trusted: {name}; 1 more with caveats.");
+        assert_eq!(sentence, expected);
+        let marked = |words: &str| {
+            let marked = cards.iter().filter(|card| card.contains(words));
+            let names = marked.filter_map(|card| card.split("\"name\">").nth(1)?.split('<').next());
+            names.collect::<Vec<&str>>()
+        };
+        let bad = "<b class=\"mark bad\"><span aria-hidden=\"true\">✕</span> not trusted</b>";
+        assert_eq!(marked(bad), ["Sequential read"]);
+        assert_eq!(marked("> with caveats</b>"), ["Random read"]);
+        assert!(page.contains("</span> not trusted in 1 of 9 rows</b>"));
+    }
+    let all = synthetic::not_trusted_cache();
+    let page = render(&JudgedRun { view: None, ..all }).unwrap();
+    let (_, sentence) = first_screen(&page);
+    assert!(
+        sentence.starts_with("The figures cannot be trusted"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_run_that_can_be_trusted_is_trusted_as_a_whole() {
+    let mut run = synthetic::quick();
+    run.rows[0].role = TrialRole::Precondition;
+    run.rows[0].verdict.validity = Validity::NotDetermined;
+    let page = render(&run).unwrap();
+    assert!(page.contains("</span> trusted</b>"));
+    assert!(!page.contains("of 9 rows") && !page.contains("of 8 rows"));
+}
+
+#[test]
+fn a_title_names_each_target_once() {
+    let mut run = synthetic::open_loop_lag();
+    let target = run.trials[0].target.to_string();
+    run.run.name = format!("ab {target} / {target}");
+    for page in [render(&run).unwrap(), summary_page::render(&run).unwrap()] {
+        let heading = format!("<h1>{}<span></span></h1>", run.run.name);
+        assert!(page.contains(&heading), "{heading}");
+        assert!(page.contains(&format!("{}, 20", run.run.name)), "the title");
+    }
+    run.run.name = "io".to_owned();
+    let page = render(&run).unwrap();
+    assert!(page.contains(&format!("<h1>io<span> on {target}</span></h1>")));
+}
+
+#[test]
+fn a_control_is_explained_and_stands_in_no_table() {
+    let mut run = synthetic::matrix();
+    run.rows[0].role = TrialRole::A;
+    run.rows[1].role = TrialRole::Control;
+    run.rows[1].label = "the control".to_owned();
+    let page = render(&run).unwrap();
+    assert!(
+        !page.contains("<th scope=\"row\">the control"),
+        "a row of it"
+    );
+    assert_eq!(page.matches("Control: ").count(), 1);
+    assert!(page.contains("ran before each trial and reached "));
+}
+
+#[test]
+fn probabilities_are_apart_from_the_figures() {
+    let [a, b] = [synthetic::matrix(), synthetic::matrix()];
+    let comparison = compared_once(&a, &b);
+    let page = page_of(a, b, &comparison).unwrap();
+    let statistics = page.find("<summary>Statistics</summary>").unwrap();
+    assert!(page.find("p (t test").unwrap() > statistics);
+    assert!(page.find("95 % interval</th>").unwrap() < statistics);
 }

@@ -90,19 +90,39 @@ fn share(curve: &Curve, load: f64) -> String {
     })
 }
 
-fn block(points: &[CurvePoint]) -> Option<String> {
+/// From which block on the throughput is how close to the highest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct BlockSizes {
+    /// The highest throughput, bytes per second.
+    pub(super) most: f64,
+    /// The smallest block with nearly all of it.
+    pub(super) close_bytes: u64,
+    /// The smallest block with half of it.
+    pub(super) half_bytes: u64,
+}
+
+/// Nothing where no point is trusted.
+pub(super) fn block_sizes(points: &[CurvePoint]) -> Option<BlockSizes> {
     let usable = points.iter().filter(|p| p.validity != Validity::NotTrusted);
     let rates: Vec<(u64, f64)> = usable
         .filter_map(|p| Some((p.block_bytes, p.bytes_per_second.value?)))
         .collect();
     let most = rates.iter().map(|r| r.1).fold(0.0, f64::max);
     let from = |share: f64| rates.iter().find(|r| r.1 >= share * most).map(|r| r.0);
-    let (half, full) = (from(0.5)?, from(PLATEAU)?);
+    Some(BlockSizes {
+        most,
+        close_bytes: from(PLATEAU)?,
+        half_bytes: from(0.5)?,
+    })
+}
+
+fn block(points: &[CurvePoint]) -> Option<String> {
+    let sizes = block_sizes(points)?;
     Some(format!(
         "the highest throughput is {}; 95 % of it from blocks of {} on, half from {} on",
-        unit::throughput(most),
-        unit::bytes_exact(full),
-        unit::bytes_exact(half)
+        unit::throughput(sizes.most),
+        unit::bytes_exact(sizes.close_bytes),
+        unit::bytes_exact(sizes.half_bytes)
     ))
 }
 

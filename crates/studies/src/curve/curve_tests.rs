@@ -6,6 +6,7 @@ use fathom_model::curve::{CurvePoint, Sweep};
 use fathom_model::figure::Throughput;
 use fathom_model::schedule::{Pause, Purpose, ScheduledTrial};
 use fathom_model::verdict::Fit;
+use fathom_model::view::AnswerValue;
 use fathom_model::workload::Arrival;
 use fathom_model::{JudgedRun, RunRecord, Target, TrialRecord};
 
@@ -295,4 +296,98 @@ fn the_map_of_a_view_is_empty_beyond_saturation() {
         let measured = cells.iter().rposition(Option::is_some);
         assert!(saturated.is_some() && saturated == measured, "{cells:?}");
     }
+}
+
+/// Names of the figures of a run's answer, each with its number where that is plain text.
+fn figures(run: &JudgedRun) -> Vec<(String, String)> {
+    let figures = run.view.as_ref().unwrap().figures.iter();
+    let shown = figures.map(|figure| {
+        let number = match &figure.value {
+            AnswerValue::Text(text) => text.clone(),
+            AnswerValue::Estimate(estimate) => {
+                format!("{:.0}", estimate.value.unwrap_or(f64::NAN))
+            }
+        };
+        (figure.name.clone(), number)
+    });
+    shown.collect()
+}
+
+#[test]
+fn the_figures_of_an_answer_are_its_knee_and_its_maximum() {
+    let truth: Truth = |spec| (100.0 * spec.workload.total_depth() as f64).min(3200.0);
+    let shown = figures(&carry_out(options(Sweep::Depth), truth));
+    let names: Vec<&str> = shown.iter().map(|figure| figure.0.as_str()).collect();
+    let latencies = ["p99 at the knee", "p50 at a depth of 1"];
+    assert_eq!(names[..2], ["Knee at a depth of", "Maximum"]);
+    assert_eq!(names[2..], latencies);
+    assert_eq!(shown[0].1, "32");
+    let rising: Truth = |spec| 10.0 * spec.workload.total_depth() as f64;
+    let mut deep = options(Sweep::Depth);
+    deep.most_depth = 64;
+    let shown = figures(&carry_out(deep, rising));
+    let none = ("No knee up to a depth of".to_owned(), "64".to_owned());
+    assert_eq!(shown[0], none);
+}
+
+#[test]
+fn the_figures_of_a_load_say_up_to_where_the_target_holds() {
+    let truth: Truth = |spec| match spec.workload.rate {
+        Some(rate) if rate.per_second > 1234.0 => rate.per_second * 0.9,
+        Some(rate) => rate.per_second,
+        None => 1600.0,
+    };
+    let mut load = options(Sweep::Load);
+    load.base.slo = Some("iops>100 and p99<10s".parse().unwrap());
+    let run = carry_out(load, truth);
+    let holds = &run.curve.as_ref().unwrap().holds[0];
+    let text = |rate: Option<f64>| format!("{} IOPS", fathom_model::unit::count(rate.unwrap()));
+    let shown = figures(&run);
+    let target = &holds.target;
+    let expected = [
+        (format!("Holds {target} up to"), text(holds.held_per_second)),
+        ("Breaks at".to_owned(), text(holds.failed_per_second)),
+    ];
+    assert_eq!(shown[..2], expected);
+    assert_eq!(shown[2].0, "Maximum");
+    let mut nothing = options(Sweep::Load);
+    nothing.base.slo = Some("max<1ns".parse().unwrap());
+    let truth: Truth = |spec| spec.workload.rate.map_or(1600.0, |rate| rate.per_second);
+    let shown = figures(&carry_out(nothing, truth));
+    assert_eq!(shown[0], ("Holds max<1ns at".to_owned(), "none".to_owned()));
+}
+
+#[test]
+fn each_sweep_has_figures_of_its_own() {
+    let steps: Truth = |spec| match spec.workload.data_set.working_set_bytes {
+        Some(bytes) if bytes <= 8 << 20 => 2000.0,
+        _ => 200.0,
+    };
+    let mut sets = options(Sweep::WorkingSet);
+    sets.bytes = default_working_sets(64 << 20, 4096);
+    let mut blocks = options(Sweep::Block);
+    blocks.bytes = default_block_sizes(4096, 1 << 20);
+    let slower: Truth = |spec| 2e6 / (20.0 + spec.workload.block.max_bytes() as f64 / 4096.0);
+    let names = |options, truth| {
+        let shown = figures(&carry_out(options, truth));
+        shown.into_iter().map(|figure| figure.0).collect::<Vec<_>>()
+    };
+    let of_sets = names(sets, steps);
+    assert!(of_sets.len() >= 2, "{of_sets:?}");
+    assert_eq!(
+        names(blocks, slower),
+        [
+            "Highest rate",
+            "Highest throughput",
+            "95 % of that from blocks of",
+            "Half of that from blocks of"
+        ]
+    );
+    let mix: Truth = |spec| {
+        spec.workload
+            .rate
+            .map_or(400.0, |r| r.per_second.min(400.0))
+    };
+    let of_mixes = names(options(Sweep::Mix), mix);
+    assert_eq!(of_mixes[0], "Maximum at 100 % reads");
 }

@@ -47,7 +47,7 @@ impl Known {
         columns.extend(self.together.then(|| Column::number("all at once")));
         let both = self.alone && self.together;
         columns.extend(both.then(|| Column::number("of alone")));
-        columns.push(Column::remark());
+        columns.push(Column::remark("remark"));
         columns
     }
 
@@ -91,12 +91,13 @@ fn table(workload: &DiskWorkload) -> Table {
             },
         });
     }
-    Table {
+    let table = Table {
         title: Some(title(workload)),
         columns: known.columns(),
         rows: lines.iter().map(|line| known.row(line)).collect(),
         ..Table::default()
-    }
+    };
+    table.without_empty_remarks()
 }
 
 /// Name of the workload and what is counted.

@@ -221,7 +221,7 @@ fn table(study: &ScaleStudy) -> Table {
         });
         rows.collect::<Vec<_>>()
     });
-    Table {
+    let table = Table {
         columns: vec![
             // Beside the numbers that it names.
             Column::number("operation"),
@@ -231,11 +231,12 @@ fn table(study: &ScaleStudy) -> Table {
             Column::number("speed-up"),
             Column::number("±").spare(1),
             Column::number("efficiency"),
-            Column::remark().spare(2),
+            Column::remark("limiter").spare(2),
         ],
         rows: rows.collect(),
         ..Table::default()
-    }
+    };
+    table.without_empty_remarks()
 }
 
 fn row(name: String, point: &ScalePoint) -> Vec<Cell> {

@@ -1,6 +1,7 @@
 //! A curve made ready to be shown: its charts, its points as a table, and how it was
 //! measured.
 
+mod figures;
 mod map;
 mod plot;
 mod table;
@@ -15,13 +16,18 @@ pub(super) fn view(run: &JudgedRun) -> Option<View> {
         .curve
         .as_ref()
         .filter(|curve| !curve.points.is_empty())?;
+    let charts = plot::of(curve);
+    let map = (curve.sweep == Sweep::Mix).then(|| map::of(curve));
+    let has_picture = map.as_ref().is_some_and(|map| map.extent().is_some());
     Some(View {
         anchor: "curve",
         title: title(curve.sweep).to_owned(),
         answers: curve.answers.clone(),
+        figures: figures::of(curve),
         says_fitness: true,
-        charts: plot::of(curve),
-        map: (curve.sweep == Sweep::Mix).then(|| map::of(curve)),
+        charts_hold_rows: has_picture || !charts.is_empty(),
+        charts,
+        map,
         tables: vec![table::of(curve)],
         notes: notes(run, curve),
         has_signs: true,

@@ -25,11 +25,12 @@ impl PointColumn<'_> {
 pub(super) fn of(curve: &Curve) -> Table {
     let columns = columns(curve);
     let row = |point: &CurvePoint| columns.iter().map(|c| (c.cell)(point).into()).collect();
-    Table {
+    let table = Table {
         rows: curve.points.iter().map(row).collect(),
         columns: columns.into_iter().map(|c| c.column).collect(),
         ..Table::default()
-    }
+    };
+    table.without_empty_remarks()
 }
 
 fn columns(curve: &Curve) -> Vec<PointColumn<'_>> {
@@ -66,7 +67,7 @@ fn columns(curve: &Curve) -> Vec<PointColumn<'_>> {
         out.push(late.spare(3));
     }
     out.push(PointColumn {
-        column: Column::remark().spare(5),
+        column: Column::remark(remark_head(curve)).spare(5),
         cell: Box::new(move |p| remark(sweep, p).into()),
     });
     out
@@ -130,6 +131,20 @@ fn of_ceiling(curve: &Curve, point: &CurvePoint) -> String {
             format!("{:.0} %", 100.0 * load / ceiling.ops_per_second)
         }
         _ => String::new(),
+    }
+}
+
+/// What its remarks are about.
+fn remark_head(curve: &Curve) -> &'static str {
+    let points = || curve.points.iter();
+    let is_open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
+    let has_target = points().any(|point| point.fitness.is_some());
+    let mut remarks = points().map(|point| remark(curve.sweep, point));
+    match points().any(|point| point.trials > 1) {
+        _ if is_open || has_target => "remark",
+        false => "limiter",
+        true if remarks.all(|remark| remark.starts_with('×')) => "trials",
+        true => "remark",
     }
 }
 
