@@ -201,24 +201,9 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
     if status >= FindingStatus::Caveat {
         return Some(Outcome::decided(RULE, status, steal, threshold, evidence));
     }
-    if let Some(delay) = short
-        .run_delay
-        .filter(|share| *share > check::v37::RUN_DELAY)
-    {
-        let limit = check::v37::RUN_DELAY;
-        let others = others_share(facts).filter(|share| *share <= check::v37::OTHERS);
-        let (status, evidence) = match others {
-            Some(share) => (
-                FindingStatus::Info,
-                format!(
-                    "{evidence}; other programs took {:.1} % of a CPU, so that the workers waited \
-                     for the kernel's own work for the load",
-                    100.0 * share.max(0.0)
-                ),
-            ),
-            None => (FindingStatus::Caveat, evidence),
-        };
-        return Some(Outcome::decided(RULE, status, delay, Some(limit), evidence));
+    let delay = short.run_delay;
+    if let Some(delay) = delay.filter(|share| *share > check::v37::RUN_DELAY) {
+        return Some(waited(facts, delay, evidence));
     }
     if let Some(pressure) = short.pressure.filter(|share| *share > check::v37::PRESSURE) {
         // Others may wait while the workers do not.
@@ -235,6 +220,24 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
         ));
     }
     Some(Outcome::decided(RULE, status, steal, threshold, evidence))
+}
+
+/// Workers waited: for others, or for the kernel's own work where nobody else ran.
+fn waited(facts: &Facts<'_>, delay: f64, evidence: String) -> Outcome {
+    let others = others_share(facts).filter(|share| *share <= check::v37::OTHERS);
+    let (status, evidence) = match others {
+        Some(share) => (
+            FindingStatus::Info,
+            format!(
+                "{evidence}; other programs took {:.1} % of a CPU, so that the workers waited for \
+                 the kernel's own work for the load",
+                100.0 * share.max(0.0)
+            ),
+        ),
+        None => (FindingStatus::Caveat, evidence),
+    };
+    let limit = check::v37::RUN_DELAY;
+    Outcome::decided(check::V37, status, delay, Some(limit), evidence)
 }
 
 fn shortage(facts: &Facts<'_>) -> Shortage {
@@ -267,19 +270,19 @@ fn shortage(facts: &Facts<'_>) -> Shortage {
 
 /// CPU time of other programs outside of the kernel, over the time of one CPU.
 fn others_share(facts: &Facts<'_>) -> Option<f64> {
-    let (mut all_ns, mut observed_ns) = (0, 0);
+    let (mut all_ns, mut observed_ns) = (0.0, 0.0);
     for observation in host_observations(facts.trial) {
-        all_ns += observation.cpu.as_ref()?.user_ns;
-        observed_ns += observation.duration_ns;
+        all_ns += observation.cpu.as_ref()?.user_ns as f64;
+        observed_ns += observation.duration_ns as f64;
     }
-    let own_ns: u64 = facts
+    let own = facts
         .trial
         .measured()
-        .map(|s| s.sum(|g| g.cpu_user_ns))
-        .sum();
+        .map(|s| s.sum(|g| g.cpu_user_ns) as f64);
+    let own_ns: f64 = own.sum();
     let duration_ns = facts.trial.duration_ns;
-    let is_known = observed_ns > 0 && duration_ns > 0;
-    is_known.then(|| all_ns as f64 / observed_ns as f64 - own_ns as f64 / duration_ns as f64)
+    let is_known = observed_ns > 0.0 && duration_ns > 0;
+    is_known.then(|| all_ns / observed_ns - own_ns / duration_ns as f64)
 }
 
 #[cfg(test)]

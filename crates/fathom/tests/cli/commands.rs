@@ -125,7 +125,7 @@ fn runs_are_listed_shown_exported_reported_and_removed() {
     let nothing = bench.fathom(["compare", "latest~1", "latest"]);
     nothing.expect_status(9);
     assert!(
-        nothing.stderr.contains("matched by label"),
+        nothing.stderr.contains("share no workload"),
         "{}",
         nothing.stderr
     );

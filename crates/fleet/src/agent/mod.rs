@@ -25,7 +25,7 @@ use fathom_drives::PersistentDrive;
 use fathom_engine::FileIdentity;
 use fathom_engine::object::{keep_objects_of_run, look_back, remove_objects_of_part};
 use fathom_engine::prepare::{
-    CreationRefused, HeldLists, Hurry, PrepareHooks, PrepareProgress, Prepared, TestDirectory,
+    CreationRefused, Hurry, PrepareHooks, PrepareProgress, Prepared, TestDirectory,
     remove_files_of_run,
 };
 use fathom_model::idle_gate::IdleGate;
@@ -118,8 +118,6 @@ pub(crate) struct Agent {
     pub(crate) observer: Option<Observer>,
     /// The wait before the next trials, if there was one.
     pub(crate) gate: Option<IdleGate>,
-    /// Its lists of test files stay locked between two trials.
-    _lists: HeldLists,
     /// Whether no trial of this run has begun yet.
     pub(crate) is_fresh: bool,
     /// Simulated drives by name. They live as long as the run.
@@ -151,7 +149,6 @@ impl Agent {
             buckets: BTreeMap::new(),
             observer: None,
             gate: None,
-            _lists: HeldLists::begin(),
             is_fresh: true,
             drives: HashMap::new(),
             rests: Vec::new(),

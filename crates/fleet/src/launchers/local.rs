@@ -3,6 +3,8 @@
 use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::thread::JoinHandle;
 
+use fathom_engine::prepare::HeldLists;
+
 use crate::agent::Agent;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -29,10 +31,15 @@ impl LocalAgent {
             place: 0,
             events,
         };
+        // Nobody else takes part who would use the test files of this host.
+        let lists = HeldLists::begin();
         let mut agent = Agent::new(link, settings.clone(), interrupt.clone());
         let thread = std::thread::Builder::new()
             .name("agent".to_owned())
-            .spawn(move || agent.serve())
+            .spawn(move || {
+                let _lists = lists;
+                agent.serve();
+            })
             .map_err(Error::Spawn)?;
         Ok(LocalAgent {
             commands: command_sender,

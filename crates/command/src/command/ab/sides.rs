@@ -148,7 +148,7 @@ fn short(error: &clap::Error) -> String {
             Some(ContextValue::String(flag)) => flag.trim_start_matches('-'),
             _ => "it",
         };
-        return format!("{key} is no key of a workload; `fathom io --help-all` lists them");
+        return format!("no workload has the key {key}; `fathom io --help-all` lists all keys");
     }
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();

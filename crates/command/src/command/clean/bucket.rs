@@ -17,7 +17,7 @@ pub(super) fn run(clean: &Clean, target: &str) -> anyhow::Result<Exit> {
     let parsed: Target = target.parse().map_err(CommandError::usage)?;
     let Target::Bucket(bucket) = parsed else {
         let problem = format!(
-            "{target} is no bucket\nhelp: `fathom clean` alone lists what is left on this host; a \
+            "{target} is not a bucket\nhelp: `fathom clean` alone lists what is left on this host; a \
              bucket is named as s3://bucket/prefix"
         );
         return Err(CommandError::Usage(problem).into());
