@@ -100,11 +100,12 @@ mod tests {
     }
 
     fn limiter(early: u64, late: u64) -> Limiter {
-        limiter_of(trial(early, late))
+        let (builder, trial) = trial(early, late);
+        limiter_of(&builder, trial)
     }
 
-    fn limiter_of((builder, trial): (RecordBuilder, TrialRecord)) -> Limiter {
-        let judged = crate::judge(&run_of(vec![trial], builder.host));
+    fn limiter_of(builder: &RecordBuilder, trial: TrialRecord) -> Limiter {
+        let judged = crate::judge(&run_of(vec![trial], builder.host.clone()));
         judged.trials[0].verdict.limiter
     }
 
@@ -115,7 +116,8 @@ mod tests {
 
     #[test]
     fn seconds_that_hardly_vary_may_be_those_of_a_cap() {
-        assert_eq!(limiter_of(trial_of(0.0001, 16, 0)), Limiter::Unknown);
+        let (builder, trial) = trial_of(0.0001, 16, 0);
+        assert_eq!(limiter_of(&builder, trial), Limiter::Unknown);
     }
 
     #[test]
@@ -128,7 +130,7 @@ mod tests {
                 op.bytes /= 2;
             }
         }
-        assert_eq!(limiter_of((builder, trial)), Limiter::Unknown);
+        assert_eq!(limiter_of(&builder, trial), Limiter::Unknown);
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
     headline_of(comparison, 'B')
 }
 
-/// The same where the side beside A goes by another letter: one of several.
+/// The same sentence for one of several sides, which goes by another letter than B.
 pub(crate) fn headline_of(comparison: &Comparison, letter: char) -> String {
     let what = match comparison.rows.as_slice() {
         [] => "nothing could be compared".to_owned(),

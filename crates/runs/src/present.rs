@@ -17,8 +17,8 @@ use fathom_report::text::TextOptions;
 
 use crate::output_flags::{Color, Format, StorePath};
 
-/// Prints a judged run in the format that was asked for. `report` says where its page is;
-/// without, the command is named that writes it.
+/// Prints a judged run in the requested format. `report` says where its page is; if it is
+/// `None`, the text names the command that writes the page.
 pub fn print(judged: &JudgedRun, format: &Format, report: Option<String>) -> anyhow::Result<()> {
     let text = match format.document.chosen() {
         Some(document) => (document.render)(judged)?,

@@ -14,7 +14,7 @@ use crate::order::{self, Sort};
 /// Devices and processes in a block.
 const MOST_ROWS: usize = 10;
 
-/// The block of a moment, within so many columns where that is possible.
+/// What is shown for one moment, no wider than `width` columns where that is possible.
 #[must_use]
 pub fn block(
     host: &RecordedHost,

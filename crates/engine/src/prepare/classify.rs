@@ -153,7 +153,7 @@ pub(crate) fn not_permitted(path: &Path, action: &'static str, error: std::io::E
     }
 }
 
-/// The same of a device: its owner and mode are udev's and stay as they are.
+/// Why a device is refused. udev sets its owner and mode, so that the advice leaves them alone.
 fn device_refusal(own: u32) -> String {
     format!(
         "fathom runs as uid {own}, and devices belong to root; run it with sudo, or as a member of \

@@ -31,7 +31,7 @@ pub(super) fn of(comparison: &Comparison) -> Vec<KeyFigure> {
     figures.into_iter().take(key_figures::MOST).collect()
 }
 
-/// The same of several sides, each beside A: the one that decides, of the first row.
+/// The key figures of several sides: for each, the figure that decides the first row.
 pub(super) fn of_all(comparisons: &[&Comparison]) -> Vec<KeyFigure> {
     if let [comparison] = comparisons {
         return of(comparison);

@@ -13,7 +13,7 @@ pub(super) struct Beyond<'m> {
     pub(super) words: String,
     /// What that means: `more than ten requests wait at a disk`.
     meaning: Option<String>,
-    /// Why it does not tell enough: `44 s is too short to tell: …`.
+    /// Why it is not enough evidence: `44 s is too short to tell: …`.
     doubt: Option<String>,
     /// Where the threshold is from.
     source: &'m str,
