@@ -324,7 +324,7 @@ fn open_locked(dir: &OwnedFd, name: &str, path: &Path) -> Result<LockedList, Err
             Some(held) => held,
             // Some network file systems have no locks; then nobody has one.
             None if is_locked_by_others(&file) => {
-                return Err(Error::target(path, &used_by_another(&identity)));
+                return Err(Error::target(path, used_by_another(&identity)));
             }
             None => file.into(),
         };
