@@ -224,17 +224,23 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// Workers waited: for others, or for the kernel's own work where nobody else ran.
 fn waited(facts: &Facts<'_>, delay: f64, evidence: String) -> Outcome {
-    let others = others_share(facts).filter(|share| *share <= check::v37::OTHERS);
-    let (status, evidence) = match others {
-        Some(share) => (
+    let others = others_share(facts);
+    let hardly_ran = others.is_some_and(|share| share <= check::v37::OTHERS);
+    let evidence = match others {
+        Some(share) => format!(
+            "{evidence}; other programs took {:.1} % of a CPU",
+            100.0 * share.max(0.0)
+        ),
+        None => evidence,
+    };
+    let (status, evidence) = match hardly_ran {
+        true => (
             FindingStatus::Info,
             format!(
-                "{evidence}; other programs took {:.1} % of a CPU, so that the workers waited for \
-                 the kernel's own work for the load",
-                100.0 * share.max(0.0)
+                "{evidence}, so that the workers waited for the kernel's own work for the load"
             ),
         ),
-        None => (FindingStatus::Caveat, evidence),
+        false => (FindingStatus::Caveat, evidence),
     };
     let limit = check::v37::RUN_DELAY;
     Outcome::decided(check::V37, status, delay, Some(limit), evidence)
@@ -270,19 +276,15 @@ fn shortage(facts: &Facts<'_>) -> Shortage {
 
 /// CPU time of other programs outside of the kernel, over the time of one CPU.
 fn others_share(facts: &Facts<'_>) -> Option<f64> {
-    let (mut all_ns, mut observed_ns) = (0.0, 0.0);
+    let (mut others_ns, mut observed_ns) = (0.0, 0.0);
     for observation in host_observations(facts.trial) {
-        all_ns += observation.cpu.as_ref()?.user_ns as f64;
+        let all_ns = observation.cpu.as_ref()?.user_ns as f64;
+        // Of all threads of fathom: what watches and stores is no other program.
+        let own_ns = observation.own.as_ref()?.cpu_user_ns as f64;
+        others_ns += all_ns - own_ns;
         observed_ns += observation.duration_ns as f64;
     }
-    let own = facts
-        .trial
-        .measured()
-        .map(|s| s.sum(|g| g.cpu_user_ns) as f64);
-    let own_ns: f64 = own.sum();
-    let duration_ns = facts.trial.duration_ns;
-    let is_known = observed_ns > 0.0 && duration_ns > 0;
-    is_known.then(|| all_ns / observed_ns - own_ns / duration_ns as f64)
+    (observed_ns > 0.0).then(|| others_ns / observed_ns)
 }
 
 #[cfg(test)]

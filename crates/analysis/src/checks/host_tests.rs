@@ -157,10 +157,12 @@ fn pressure_counts_when_the_workers_waited_or_nobody_knows() {
     assert_eq!(waited.status("V37"), Some(Caveat));
     // Nobody else ran: the kernel's own threads carry out what the workers ask for.
     let alone = waited.edit(|t| {
-        let own_ns = t.samples[0].cpu_user_ns;
         for observation in &mut t.observations {
+            let own = observation.own.get_or_insert_default();
+            // Of the workers, and of the threads that watch and store.
+            own.cpu_user_ns = t.samples[0].cpu_user_ns + 30_000_000;
             if let Some(cpu) = &mut observation.cpu {
-                cpu.user_ns = own_ns + 5_000_000;
+                cpu.user_ns = own.cpu_user_ns + 5_000_000;
             }
         }
     });

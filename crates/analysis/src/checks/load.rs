@@ -76,8 +76,11 @@ pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
         let remedy = "Submission takes CPU time, during which the operation is not in flight: use \
                       more workers with a smaller depth each; look at V22.";
         let outcome = Outcome::graded(RULE, kept, evidence).with_remedy(remedy);
-        // Every program pays what the kernel takes: no other generator keeps more.
-        let kernel = cost.kernel_share >= KERNEL_SHARE;
+        // Every program pays what the kernel takes: no other generator keeps more. What
+        // fathom itself takes may be too little to matter.
+        let own_part = (1.0 - kept) * (1.0 - cost.kernel_share);
+        let kernel = cost.kernel_share >= KERNEL_SHARE
+            || RULE.caveat.is_some_and(|least| 1.0 - own_part >= least);
         let enough = RULE.invalid.is_some_and(|least| kept >= least);
         return Some(match kernel && enough {
             true => outcome.at_most(FindingStatus::Info),

@@ -146,6 +146,13 @@ fn what_the_kernel_takes_for_submission_is_not_blamed_on_the_generator() {
         kernel.evidence.contains("of it in the kernel"),
         "{kernel:?}"
     );
+    // 94 % kept: without the kernel's two thirds of the cost it would be 98 %.
+    let nearly = missing(60_000_000, 110_000_000).edit(|t| {
+        let samples = t.samples.iter_mut();
+        samples.for_each(|s| s.in_flight_ns = s.in_flight_ns * 94 / 85);
+    });
+    let nearly = nearly.finding("V20").unwrap();
+    assert_eq!(nearly.status, Info, "{nearly:?}");
     let half = missing(20_000_000, 1_500_000_000).edit(|t| {
         t.samples.iter_mut().for_each(|s| s.in_flight_ns /= 2);
     });
