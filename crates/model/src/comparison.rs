@@ -11,6 +11,9 @@ use crate::verdict::Finding;
 /// Version of the comparison: its `schema` field.
 pub const COMPARISON_SCHEMA: &str = "fathom.comparison/1";
 
+/// Version of several comparisons in one document: its `schema` field.
+pub const COMPARISONS_SCHEMA: &str = "fathom.comparisons/1";
+
 /// A figure by which two sides are compared.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -150,6 +153,16 @@ pub struct Comparison {
     pub control: Option<ComparedControl>,
     /// Checks V50 to V53, worst first.
     pub findings: Vec<Finding>,
+}
+
+/// Side A beside each of several others: what `fathom compare A B C --format json`
+/// prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparisons {
+    /// Always `fathom.comparisons/1`.
+    pub schema: String,
+    /// One for each side beside A, in the order in which they were named.
+    pub comparisons: Vec<Comparison>,
 }
 
 /// One side.

@@ -63,7 +63,10 @@ pub mod view;
 pub mod watch_line;
 pub mod workload;
 
-pub use comparison::{COMPARISON_SCHEMA, Comparison, ComparisonOutcome, Metric, Standing};
+pub use comparison::{
+    COMPARISON_SCHEMA, COMPARISONS_SCHEMA, Comparison, ComparisonOutcome, Comparisons, Metric,
+    Standing,
+};
 pub use crosscheck::{Agreement, CROSSCHECK_SCHEMA, Crosscheck};
 pub use estimate::{Estimate, Unit};
 pub use fingerprint::Fingerprint;

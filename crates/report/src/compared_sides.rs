@@ -1,9 +1,14 @@
 //! More than two sides: each beside the first one, in one table.
 
+use std::fmt::Write as _;
+
 use fathom_model::comparison::{ComparedRow, Comparison, ComparisonOutcome};
 use fathom_model::figure::Throughput;
 
-use crate::comparison::{change_cells, headline_of, metric_name, outcome_word, side_value};
+use crate::comparison::{
+    change_cells, headline_of, metric_name, outcome_word, side_line, side_value,
+};
+use crate::escape::escape_markdown as escape;
 use crate::html::headline::sentence_of;
 use crate::table::{Align, Table, wrap};
 
@@ -46,6 +51,36 @@ pub fn text(comparisons: &[&Comparison], throughput: Throughput, width: usize) -
     }
     text.push('\n');
     text + &paragraph(&reading(comparisons), width)
+}
+
+/// The comparisons of side A with each of the others as Markdown.
+pub fn markdown(comparisons: &[&Comparison], throughput: Throughput) -> String {
+    let mut out = "### fathom compare\n\n".to_owned();
+    for (comparison, letter) in comparisons.iter().zip(LETTERS) {
+        let sentence = sentence_of(&headline_of(comparison, letter));
+        let _ = writeln!(out, "**{}**\n", escape(&sentence));
+    }
+    let sides = comparisons.iter().map(|comparison| &comparison.b);
+    let first = comparisons.first().map(|comparison| &comparison.a);
+    for (side, letter) in first.into_iter().chain(sides).zip('A'..) {
+        let _ = writeln!(out, "- {letter}: {}", escape(&side_line(side)));
+    }
+    let sides = SidesTable::of(comparisons, throughput);
+    if !sides.rows.is_empty() {
+        let heads: Vec<String> = sides.heads.iter().map(|(head, _)| escape(head)).collect();
+        let rules = sides.heads.iter().map(|(_, align)| match align {
+            Align::Left => "---|",
+            Align::Right => "--:|",
+        });
+        let _ = writeln!(out, "\n| {} |", heads.join(" | "));
+        let _ = writeln!(out, "|{}", rules.collect::<String>());
+        for row in &sides.rows {
+            let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
+        }
+    }
+    let _ = writeln!(out, "\n{}", escape(&reading(comparisons)));
+    out
 }
 
 /// Lines of `width`, those after the first indented.

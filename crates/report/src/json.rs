@@ -6,7 +6,7 @@
 //! that guess guess differently.
 
 use fathom_model::workload::{Distribution, Pattern, Zone, ZoneSize};
-use fathom_model::{Comparison, JudgedRun, Workload};
+use fathom_model::{COMPARISONS_SCHEMA, Comparison, Comparisons, JudgedRun, Workload};
 
 use crate::{Error, Result};
 
@@ -31,6 +31,18 @@ pub fn render(run: &JudgedRun, pretty: bool) -> Result<String> {
 /// Only when serialisation itself fails.
 pub fn render_comparison(comparison: &Comparison) -> Result<String> {
     render_document(comparison)
+}
+
+/// Side A beside each of several others as one JSON document, indented, ended by a
+/// newline.
+///
+/// # Errors
+/// Only when serialisation itself fails.
+pub fn render_comparisons(comparisons: &[&Comparison]) -> Result<String> {
+    render_document(&Comparisons {
+        schema: COMPARISONS_SCHEMA.to_owned(),
+        comparisons: comparisons.iter().copied().cloned().collect(),
+    })
 }
 
 /// A result with a schema of its own as one JSON document, indented, ended by a
@@ -58,6 +70,14 @@ pub fn schema() -> Result<String> {
 /// Only when serialisation itself fails.
 pub fn comparison_schema() -> Result<String> {
     schema_of::<Comparison>(fathom_model::COMPARISON_SCHEMA, "fathom comparison")
+}
+
+/// The JSON Schema of [`render_comparisons`]'s document, indented.
+///
+/// # Errors
+/// Only when serialisation itself fails.
+pub fn comparisons_schema() -> Result<String> {
+    schema_of::<Comparisons>(COMPARISONS_SCHEMA, "fathom comparisons")
 }
 
 /// The JSON Schema (draft 2020-12) of a document whose `schema` field is always `id`,

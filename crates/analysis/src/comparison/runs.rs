@@ -133,7 +133,10 @@ fn entry(figure: Figure, a: &[Vec<&JudgedTrial>], b: &[Vec<&JudgedTrial>]) -> En
     let (fa, fb) = (side(a), side(b));
     let effect = unpaired::effect(&fa, &fb);
     let reason = reason.unwrap_or_else(|| {
-        Unknown::because("a side is a single trial without an interval of its own; repeat it with --iterations 5")
+        Unknown::because(
+            "a side is a single trial without an interval of its own; measure longer, or give \
+             several runs a side, separated by commas",
+        )
     });
     let level = |side: &[RunFigures]| -> Result<f64, Unknown> {
         let means: Vec<f64> = side.iter().filter_map(|r| mean(&r.logs)).collect();

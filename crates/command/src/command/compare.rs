@@ -85,7 +85,7 @@ pub(crate) struct Compare {
 }
 
 document_formats!(
-    ComparisonFormat: "One document (schema fathom.comparison/1)",
+    ComparisonFormat: "One document (schema fathom.comparison/1; fathom.comparisons/1 for more sides)",
     /// A page with the comparison.
     Html
 );
@@ -181,17 +181,17 @@ fn workloads(runs: &[JudgedRun]) -> String {
 
 fn text(compare: &Compare, comparisons: &[&Comparison]) -> anyhow::Result<String> {
     if compare.shown.is_json() {
-        let documents = comparisons.iter();
-        let documents: Result<Vec<String>, _> = documents
-            .map(|comparison| fathom_report::json::render_comparison(comparison))
-            .collect();
-        return Ok(documents?.concat());
+        return Ok(match comparisons {
+            [comparison] => fathom_report::json::render_comparison(comparison)?,
+            all => fathom_report::json::render_comparisons(all)?,
+        });
     }
     if compare.markdown || compare.shown.format() == ComparisonFormat::Markdown {
-        let pages = comparisons
-            .iter()
-            .map(|comparison| fathom_report::comparison::markdown(comparison));
-        return Ok(pages.collect::<Vec<_>>().join("\n"));
+        let throughput = Throughput::decimal(compare.decimal);
+        return Ok(match comparisons {
+            [comparison] => fathom_report::comparison::markdown(comparison),
+            all => fathom_report::compared_sides::markdown(all, throughput),
+        });
     }
     let options = TextOptions {
         width: compare.shown.columns(),

@@ -377,6 +377,17 @@ fn several_runs_stand_beside_the_first() {
         output.stdout
     );
     assert!(output.stdout.lines().all(|line| line.chars().count() <= 80));
+
+    let result = bench.fathom(compared.iter().chain(&["--json"])).json();
+    assert_eq!(result["schema"], "fathom.comparisons/1");
+    let outcomes: Vec<&Value> = (0..2)
+        .map(|side| &result["comparisons"][side]["outcome"])
+        .collect();
+    assert_eq!(outcomes, ["slower", "slower"]);
+    let markdown = bench.fathom(compared.iter().chain(&["--markdown"]));
+    let text = &markdown.stdout;
+    assert_eq!(text.matches("### ").count(), 1, "{text}");
+    assert!(text.contains("| workload | figure | A | B | C |"), "{text}");
 }
 
 #[test]

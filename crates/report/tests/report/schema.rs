@@ -39,6 +39,17 @@ fn the_committed_schema_of_comparisons_is_the_code_s() {
 }
 
 #[test]
+fn the_committed_schema_of_several_comparisons_is_the_code_s() {
+    let path = COMMITTED.replace("run.schema.json", "comparisons.schema.json");
+    assert!(
+        std::fs::read_to_string(path).unwrap_or_default() == json::comparisons_schema().unwrap(),
+        "docs/schema/comparisons.schema.json is stale; run \
+         `cargo run -p fathom-report --example schema comparisons > \
+         docs/schema/comparisons.schema.json`"
+    );
+}
+
+#[test]
 fn the_committed_schema_of_cross_checks_is_the_code_s() {
     let path = COMMITTED.replace("run.schema.json", "crosscheck.schema.json");
     assert!(
