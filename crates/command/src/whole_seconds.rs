@@ -1,6 +1,6 @@
 //! Durations on the command line that are whole seconds: `30`, `30s`, `2m`.
 
-use fathom_model::unit::parse_duration;
+use fathom_model::unit::parse_seconds;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -14,17 +14,11 @@ pub(crate) fn whole_seconds(
         let expected = || {
             format!("expected a whole number of seconds from {least} to {most}, such as 30s or 2m")
         };
-        let seconds = match text.trim().parse::<u64>() {
-            Ok(seconds) => seconds,
-            Err(_) => {
-                let nanoseconds = parse_duration(text).map_err(|_| expected())?;
-                if !nanoseconds.is_multiple_of(SECOND_NS) {
-                    return Err(expected());
-                }
-                nanoseconds / SECOND_NS
-            }
-        };
-        u32::try_from(seconds)
+        let nanoseconds = parse_seconds(text).map_err(|_| expected())?;
+        if !nanoseconds.is_multiple_of(SECOND_NS) {
+            return Err(expected());
+        }
+        u32::try_from(nanoseconds / SECOND_NS)
             .ok()
             .filter(|seconds| (least..=most).contains(seconds))
             .ok_or_else(expected)

@@ -104,6 +104,17 @@ pub fn parse_duration(text: &str) -> Result<u64, UnitError> {
     }
 }
 
+/// Reads a time in nanoseconds in which a bare number is seconds: how long something
+/// is measured or watched.
+pub fn parse_seconds(text: &str) -> Result<u64, UnitError> {
+    let bare = text.trim();
+    let is_bare = !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    match is_bare {
+        true => parse_duration(&format!("{bare}s")),
+        false => parse_duration(text),
+    }
+}
+
 /// Reads a count; `k`, `M`, `G` are powers of 1000.
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     let error = || UnitError {
@@ -273,6 +284,16 @@ fn scaled(value: f64, base: f64, units: [&'static str; 6]) -> impl fmt::Display 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bare_number_is_seconds_where_something_is_watched() {
+        assert_eq!(parse_seconds("2"), Ok(2_000_000_000));
+        assert_eq!(parse_seconds(" 0.5 "), Ok(500_000_000));
+        assert_eq!(parse_seconds("1m30s"), Ok(90_000_000_000));
+        for wrong in ["", ".", "-1", "2x", "1..5", "1e400"] {
+            assert!(parse_seconds(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn sizes_follow_the_written_unit() {

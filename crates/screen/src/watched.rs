@@ -23,7 +23,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// # Errors
 /// It is another one, or none.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let ns = unit::parse_duration(text).map_err(|error| error.to_string())?;
+    let ns = unit::parse_seconds(text).map_err(|error| error.to_string())?;
     let span = Duration::from_nanos(ns);
     match (SHORTEST..=DAY).contains(&span) {
         true => Ok(span),

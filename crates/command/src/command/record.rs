@@ -84,7 +84,7 @@ enum RecordCommand {
 }
 
 pub(crate) fn duration(text: &str) -> Result<u64, String> {
-    match unit::parse_duration(text).map_err(|error| error.to_string())? {
+    match unit::parse_seconds(text).map_err(|error| error.to_string())? {
         0 => Err("give a time longer than 0".to_owned()),
         ns => Ok(ns),
     }
@@ -92,7 +92,7 @@ pub(crate) fn duration(text: &str) -> Result<u64, String> {
 
 /// A distance of readings.
 pub(crate) fn interval(text: &str) -> Result<u64, String> {
-    let ns = unit::parse_duration(text).map_err(|error| error.to_string())?;
+    let ns = unit::parse_seconds(text).map_err(|error| error.to_string())?;
     match (SHORTEST_NS..=3_600_000_000_000).contains(&ns) {
         true => Ok(ns),
         false => Err("give a time from 100ms to 1h".to_owned()),

@@ -15,7 +15,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// A time for which a host is watched.
 pub(super) fn duration(text: &str) -> Result<u64, String> {
-    let ns = unit::parse_duration(text).map_err(|error| error.to_string())?;
+    let ns = unit::parse_seconds(text).map_err(|error| error.to_string())?;
     match (2 * SECOND_NS..=24 * 3600 * SECOND_NS).contains(&ns) {
         true => Ok(ns),
         false => Err("give a time from 2s to 24h".to_owned()),

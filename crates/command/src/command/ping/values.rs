@@ -12,11 +12,7 @@ pub(super) fn parse_count(text: &str) -> Result<u64, String> {
 
 /// A time; a bare number is seconds.
 pub(super) fn parse_time(text: &str) -> Result<u64, String> {
-    let seconds = text.trim().parse::<f64>();
-    match seconds {
-        Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok((seconds * 1e9).round() as u64),
-        _ => unit::parse_duration(text).map_err(|error| error.to_string()),
-    }
+    unit::parse_seconds(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
