@@ -1,9 +1,17 @@
 //! Which flags matter most, and what they are where they are not given.
 
 use clap::{Arg, ArgAction, Command};
+use fathom_model::curve::Sweep;
+use fathom_studies::curve::swept_keys;
 
 /// Flags that most people need, of all commands, the most wanted first.
-const BASIC: [&str; 24] = [
+const BASIC: [&str; 28] = [
+    "vary",
+    "pairs",
+    "max-depth",
+    "blocks",
+    "sets",
+    "positions",
     "rw",
     "bs",
     "iodepth",
@@ -24,8 +32,6 @@ const BASIC: [&str; 24] = [
     "html",
     "quiet",
     "verbose",
-    "vary",
-    "pairs",
     "engine",
     "yes",
 ];
@@ -93,8 +99,18 @@ pub(super) fn is_taught(arg: &Arg, command: &str) -> bool {
 /// Headings of flags that a command is about.
 const ABOUT: [(&str, &str); 2] = [("s3", "Object stores"), ("meta", "Many files")];
 
+/// Whether a curve sets by itself what the flag says.
+fn is_swept(long: &str, command: &str) -> bool {
+    let sweep = Sweep::of_name(&command.replace('-', "_"));
+    let mut keys = sweep.into_iter().flat_map(swept_keys);
+    keys.any(|key| key.replace('_', "-") == long)
+}
+
 fn rank(arg: &Arg, command: &str) -> usize {
     let long = arg.get_long().unwrap_or_default();
+    if is_swept(long, command) {
+        return 400;
+    }
     let basic = BASIC.iter().position(|basic| *basic == long);
     let about = |heading: &str| {
         let mut about = ABOUT.iter();

@@ -31,6 +31,7 @@ pub use arrange::CurveOptions;
 pub use conductor::CurveConductor;
 pub use plan::{
     CurveError, DataRoom, Swept, TargetLook, fill_in, options, point_seconds, refuse_conflict,
+    swept_keys,
 };
 
 use crate::study::Study;

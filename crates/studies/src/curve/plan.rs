@@ -106,13 +106,9 @@ pub enum CurveError {
     UnknownSize(Target),
 }
 
-/// Refuses flags that say what the curve itself sets.
-///
-/// # Errors
-/// There is such a flag.
-pub fn refuse_conflict(sweep: Sweep, flags: &IoFlags) -> Result<(), CurveError> {
-    let bounds = ["io_size", "number_ios"];
-    let swept: &[&str] = match sweep {
+/// Keys of a workload that the curve itself sets.
+pub fn swept_keys(sweep: Sweep) -> &'static [&'static str] {
+    match sweep {
         Sweep::Depth => &["iodepth", "rate", "rate_iops", "arrival", "think_time"],
         Sweep::Load => &["iodepth", "rate", "rate_iops", "think_time"],
         Sweep::Block => &["bs", "align", "arrival"],
@@ -133,12 +129,20 @@ pub fn refuse_conflict(sweep: Sweep, flags: &IoFlags) -> Result<(), CurveError> 
             "distribution",
             "arrival",
         ],
-    };
+    }
+}
+
+/// Refuses flags that say what the curve itself sets.
+///
+/// # Errors
+/// There is such a flag.
+pub fn refuse_conflict(sweep: Sweep, flags: &IoFlags) -> Result<(), CurveError> {
+    let bounds = ["io_size", "number_ios"];
     let flag = |key: &str| key.replace('_', "-");
     if let Some(key) = bounds.iter().find(|key| flags.given(key)) {
         return Err(CurveError::Bound(flag(key)));
     }
-    match swept.iter().find(|key| flags.given(key)) {
+    match swept_keys(sweep).iter().find(|key| flags.given(key)) {
         None => Ok(()),
         Some(key) => Err(CurveError::Swept {
             flag: flag(key),
