@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use fathom_deadline::paths;
+use fathom_model::shell;
 use ring::digest;
 
 /// Said by a host that wants the binary; the system follows.
@@ -116,7 +117,7 @@ impl AgentBinary {
     pub(crate) fn awaited_copy(&self, who: &str) -> Result<String, BinaryError> {
         let path = self.path.to_str();
         let path = path.ok_or_else(|| BinaryError::NotUtf8(self.path.clone()))?;
-        let (whole, path, hash) = (&self.whole_hash, quoted(path), &self.hash);
+        let (whole, path, hash) = (&self.whole_hash, shell::word(path), &self.hash);
         Ok(format!(
             "f={path}; s=\"$(sha256sum < \"$f\" 2>/dev/null)\"; \
              if [ ! -x \"$f\" ] || [ \"${{s%% *}}\" != {whole} ]; then \
@@ -154,27 +155,12 @@ impl AgentBinary {
     }
 }
 
-/// A word that a shell takes as it is.
-pub(crate) fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::File;
     use std::process::{Command, Stdio};
 
     use super::*;
-
-    #[test]
-    fn words_reach_the_other_shell_as_they_are() {
-        for word in ["/data", "it's", "a b$(reboot)`x`\\", "'", ""] {
-            let inner = format!("printf %s {}", quoted(word));
-            let outer = format!("sh -c {}", quoted(&inner));
-            let output = Command::new("sh").args(["-c", &outer]).output().unwrap();
-            assert_eq!(String::from_utf8(output.stdout).unwrap(), word);
-        }
-    }
 
     /// Runs the lines of `script` with the binary on standard input, and says
     /// what came out and the file that was found.

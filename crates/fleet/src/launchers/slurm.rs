@@ -12,8 +12,10 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use fathom_model::shell;
+
 use crate::host_list::{HostName, parse_hosts};
-use crate::launchers::agent_binary::{AgentBinary, BinaryError, quoted};
+use crate::launchers::agent_binary::{AgentBinary, BinaryError};
 use crate::launchers::call_back_launch::CallBackLaunch;
 use crate::launchers::program::Program;
 use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
@@ -138,7 +140,7 @@ fn unstarted(cause: io::Error) -> LaunchError {
 }
 
 fn script(binary: &AgentBinary, arguments: &[String]) -> Result<String, BinaryError> {
-    let arguments: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
+    let arguments: Vec<String> = arguments.iter().map(|word| shell::word(word)).collect();
     Ok(format!(
         "{}exec \"$f\" agent --call-back \"$SLURMD_NODENAME\" {}",
         binary.awaited_copy("$SLURMD_NODENAME")?,

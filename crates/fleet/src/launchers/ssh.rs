@@ -10,9 +10,11 @@ use std::path::PathBuf;
 use std::process::{ChildStdin, ChildStdout};
 use std::time::Duration;
 
+use fathom_model::shell;
+
 use crate::host_list::HostName;
 use crate::interrupt::Interrupt;
-use crate::launchers::agent_binary::{AgentBinary, BinaryError, FAILED, NEED, quoted};
+use crate::launchers::agent_binary::{AgentBinary, BinaryError, FAILED, NEED};
 use crate::launchers::carrier::Carrier;
 use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
 use crate::transport::Transport;
@@ -74,13 +76,17 @@ impl SshLauncher {
     /// What the host's shell is told. Any shell understands it: all of it is
     /// one quoted word for `sh`.
     fn remote_command(&self) -> String {
-        let arguments: Vec<String> = self.arguments.iter().map(|word| quoted(word)).collect();
+        let arguments: Vec<String> = self
+            .arguments
+            .iter()
+            .map(|word| shell::word(word))
+            .collect();
         let script = format!(
             "{}echo {HERE}; exec \"$f\" agent --stdio {}",
             self.binary.kept_copy(),
             arguments.join(" ")
         );
-        format!("exec sh -c {}", quoted(&script))
+        format!("exec sh -c {}", shell::word(&script))
     }
 }
 
