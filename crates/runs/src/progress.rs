@@ -1,9 +1,9 @@
 //! The live line: how far the run is, the time left, current throughput and p99.
 //!
 //! On a terminal one line is rewritten in place, and each result stays above it as
-//! soon as it is there; elsewhere a plain line is
-//! printed at each phase and every ten seconds. All of it goes to standard
-//! error, so that standard output holds nothing but the result.
+//! soon as it is there; elsewhere a plain line is printed when a trial begins, every ten
+//! seconds and with each result. All of it goes to standard error, so that standard
+//! output holds only the result.
 
 mod tally;
 
@@ -188,15 +188,11 @@ impl Progress {
         match self.style {
             Style::Live => self.live(&format!("{}…", phase.name())),
             // Preparing and cleaning up are usually over at once; they get a
-            // line of their own only when they advance step by step.
+            // line of their own only when they advance step by step. A warm-up is part
+            // of the time that is told.
             Style::Plain if matches!(phase, Phase::Warmup | Phase::Measure) => {
-                let span = expected_ns.map(|ns| format!(" for {}", unit::span(ns)));
-                let text = format!(
-                    "{} {}{}",
-                    self.place(),
-                    phase.name(),
-                    span.unwrap_or_default()
-                );
+                let span = expected_ns.map(|ns| format!(", {}", unit::span(ns)));
+                let text = format!("{}{}", self.place(), span.unwrap_or_default());
                 self.line(&text);
             }
             Style::Plain | Style::Quiet => {}
@@ -251,13 +247,13 @@ impl Progress {
         }
     }
 
-    /// Leaves a line with the result of each trial on a terminal, where people wait
-    /// for them.
+    /// Leaves a line with the result of each trial: people wait for them. One trial alone
+    /// is the result of the run, which a pipe gets anyway.
     fn show_results(&mut self, endings: &[TrialEnding]) {
         let is_result = |ending: &&TrialEnding| {
             ending.state == RunState::Complete && !self.beside.contains(&ending.trial)
         };
-        if self.style != Style::Live {
+        if self.style == Style::Plain && self.trials.len() < 2 {
             return;
         }
         let line = |ending: &TrialEnding| {
