@@ -29,8 +29,11 @@ pub(super) fn write(page: &mut Page, comparison: &Comparison, throughput: Throug
     }
     page.blank();
     if shows(comparison) {
-        let table = table(comparison, throughput, page.width);
-        page.table(&table);
+        let wide = table(comparison, throughput, page.width);
+        match wide.width() <= page.width {
+            true => page.table(&wide),
+            false => page.table(&narrow_table(comparison, throughput, page.width)),
+        }
         page.blank();
     } else if !comparison.rows.is_empty() {
         page.table(&sides(comparison, throughput, page.width));
@@ -61,6 +64,31 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
                 change,
                 interval,
                 words::outcome_word(metric.outcome, metric.metric).to_owned(),
+            ]);
+        }
+    }
+    table
+}
+
+/// The same where there is little room: a change with its outcome, its interval below.
+fn narrow_table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table {
+    let mut table = Table::new([
+        ("", Align::Left),
+        ("A", Align::Right),
+        ("B", Align::Right),
+        ("change, B is", Align::Right),
+    ]);
+    for row in &comparison.rows {
+        table.line(truncate(&row.label, width));
+        for (i, metric) in row.metrics.iter().enumerate() {
+            let star = if i == 0 { " *" } else { "" };
+            let (change, interval) = words::change_cells(metric);
+            let outcome = words::outcome_word(metric.outcome, metric.metric);
+            table.row([
+                format!("  {}{star}", words::metric_name(metric)),
+                words::side_value(&metric.a, throughput),
+                words::side_value(&metric.b, throughput),
+                format!("{change} {outcome}\n{interval}"),
             ]);
         }
     }

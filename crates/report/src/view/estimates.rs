@@ -85,8 +85,12 @@ pub(super) fn write(page: &mut Page, table: &Table, throughput: Throughput) {
     } else if close.width() <= page.width {
         page.table(&close);
     } else {
-        for group in groups {
-            page.table(&below(table, group, throughput));
+        let tables = groups
+            .into_iter()
+            .map(|group| below(table, group, throughput));
+        // Of a run that was interrupted a whole group may not be measured.
+        for table in tables.filter(|table| !table.is_empty()) {
+            page.table(&table);
             page.blank();
         }
     }
