@@ -7,6 +7,7 @@ mod plot;
 mod table;
 
 use fathom_model::curve::{Curve, Sweep};
+use fathom_model::verdict::Fit;
 use fathom_model::view::View;
 use fathom_model::{JudgedRun, unit};
 
@@ -77,6 +78,7 @@ fn notes(run: &JudgedRun, curve: &Curve) -> Vec<String> {
                 .to_owned(),
         );
     }
+    notes.extend(why_not_proven(curve));
     if trials().any(|t| t.iteration > 0) {
         notes.push("×n: n trials.".to_owned());
     }
@@ -84,4 +86,23 @@ fn notes(run: &JudgedRun, curve: &Curve) -> Vec<String> {
         notes.push("A saturated point's latency grows with the length of its trial.".to_owned());
     }
     notes
+}
+
+/// Why the target is not proven at a point, by the first of them.
+fn why_not_proven(curve: &Curve) -> Option<String> {
+    let open = curve.points.iter().filter(|point| !point.saturated);
+    let mut reasons = open.filter_map(|point| {
+        let fitness = point.fitness.as_ref()?;
+        (fitness.outcome == Fit::NotProven).then_some(&fitness.evidence)
+    });
+    let first = reasons.next()?;
+    let example = if reasons.next().is_some() {
+        ", for example"
+    } else {
+        ""
+    };
+    Some(format!(
+        "not proven{example}: {}.",
+        first.trim_end_matches('.')
+    ))
 }
