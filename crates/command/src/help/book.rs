@@ -129,6 +129,12 @@ pub(super) fn page(word: &str) -> Option<String> {
     topics().find(|topic| topic.word == word).map(Topic::page)
 }
 
+/// The page of a topic as it is written.
+pub(super) fn text(word: &str) -> Option<&'static str> {
+    let topic = topics().find(|topic| topic.word == word)?;
+    Some(topic.text)
+}
+
 /// The page for users of a tool, by the name of the tool.
 pub(super) fn page_of_tool(name: &str) -> Option<String> {
     topic_of_tool(name).map(Topic::page)

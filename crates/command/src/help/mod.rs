@@ -3,6 +3,7 @@
 
 mod book;
 mod flags;
+pub(crate) mod glossary;
 mod groups;
 mod long;
 mod short;
