@@ -88,21 +88,19 @@ fn notes(run: &JudgedRun, curve: &Curve) -> Vec<String> {
     notes
 }
 
-/// Why the target is not proven at a point, by the first of them.
+/// Why the target is not proven at a point, by the first that has a remark on it.
 fn why_not_proven(curve: &Curve) -> Option<String> {
-    let open = curve.points.iter().filter(|point| !point.saturated);
-    let mut reasons = open.filter_map(|point| {
-        let fitness = point.fitness.as_ref()?;
-        (fitness.outcome == Fit::NotProven).then_some(&fitness.evidence)
+    let is_open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
+    let mut points = curve.points.iter().filter(|point| {
+        let is_shown = !is_open || point.offered_per_second.is_some();
+        is_shown && !point.saturated
     });
-    let first = reasons.next()?;
-    let example = if reasons.next().is_some() {
-        ", for example"
-    } else {
-        ""
-    };
-    Some(format!(
-        "not proven{example}: {}.",
-        first.trim_end_matches('.')
-    ))
+    points.find_map(|point| {
+        let fitness = point.fitness.as_ref()?;
+        let is_open = fitness.outcome == Fit::NotProven;
+        is_open.then(|| {
+            let reason = fitness.evidence.trim_end_matches('.');
+            format!("Not proven, for example: {reason}.")
+        })
+    })
 }
