@@ -90,6 +90,11 @@ fn result_line(label: &str, figures: &str, columns: usize) -> String {
     }
 }
 
+/// Whether a trial is a probe or a control, and no result.
+fn is_beside(trial: &ScheduledTrial) -> bool {
+    trial.role.is_probe() || trial.role == TrialRole::Control
+}
+
 impl Progress {
     pub(crate) fn new(style: Style, schedule: &Schedule) -> Progress {
         Progress {
@@ -99,7 +104,7 @@ impl Progress {
             beside: schedule
                 .trials
                 .iter()
-                .filter(|trial| trial.role.is_probe() || trial.role == TrialRole::Control)
+                .filter(|trial| is_beside(trial))
                 .map(|trial| trial.index)
                 .collect(),
             open: Vec::new(),
@@ -132,6 +137,12 @@ impl Progress {
                 self.open = specs
                     .map(|spec| (spec.index as usize, spec.label.clone()))
                     .collect();
+                // A study may choose its trials as it goes.
+                for start in starts {
+                    self.beside.retain(|index| *index != start.spec.index);
+                    let is_beside = is_beside(&start.spec);
+                    self.beside.extend(is_beside.then_some(start.spec.index));
+                }
                 self.latest.clear();
                 self.tallies.clear();
                 self.measured_ns = 0;

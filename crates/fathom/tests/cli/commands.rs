@@ -5,6 +5,16 @@ use std::fs;
 use crate::bench::Bench;
 
 #[test]
+fn explain_knows_the_words_of_answers() {
+    let bench = Bench::new();
+    let depth = bench.fathom(["explain", "queue_depth"]);
+    depth.expect_status(0);
+    assert!(depth.stdout.starts_with("queue depth (limiter)"));
+    let document = ["explain", "queue_depth", "--json"];
+    bench.fathom(document).expect_status(2);
+}
+
+#[test]
 fn explain_teaches_each_check_and_suggests_the_nearest() {
     let bench = Bench::new();
     let list = bench.fathom(["explain"]);

@@ -84,3 +84,16 @@ fn prints_a_grid_that_says_what_it_is() {
         .unwrap_or_else(|error| panic!("{report}: {error}\n{}", output.stdout));
     assert!(html.starts_with("<!DOCTYPE html>") || html.starts_with("<!doctype html>"));
 }
+
+#[test]
+fn what_is_no_storage_is_of_no_class() {
+    let bench = Bench::new();
+    let quick = ["quick", "null:", "--seconds", "1", "--size", "32MiB"];
+    let output = bench.fathom(quick);
+    output.expect_measured();
+    assert!(output.stdout.contains("RND4K Q32T1"), "{}", output.stdout);
+    assert!(!output.stdout.contains("Use it for"), "{}", output.stdout);
+    // Each row has its result in a pipe, too.
+    let results = output.stderr.lines().filter(|line| line.contains("IOPS"));
+    assert!(results.count() >= 9, "{}", output.stderr);
+}

@@ -4,7 +4,7 @@
 
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::workload::OpMix;
-use fathom_model::{JudgedRun, Limiter, OpKind, Validity, unit};
+use fathom_model::{JudgedRun, Limiter, OpKind, Target, Validity, unit};
 use fathom_rules::{Rule, class};
 
 use super::sheet;
@@ -97,6 +97,12 @@ pub(super) fn answers(run: &JudgedRun) -> Vec<String> {
     answers
 }
 
+/// Whether a row measured storage: the null target does nothing, and what stays in memory
+/// is lost with it.
+fn is_storage(row: &ResultRow) -> bool {
+    row.target != Target::Null && row.verdict.limiter != Limiter::Memory
+}
+
 impl Measured {
     fn of(run: &JudgedRun) -> Measured {
         let mut measured = Measured::default();
@@ -106,7 +112,7 @@ impl Measured {
                 .rows
                 .first()
                 .is_some_and(|first| first.target == row.target);
-            if is_first && row.verdict.validity != Validity::NotTrusted {
+            if is_first && is_storage(row) && row.verdict.validity != Validity::NotTrusted {
                 measured.take(run, row);
             }
         }
