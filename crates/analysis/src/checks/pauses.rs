@@ -9,12 +9,13 @@
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_rules::check::v47::{
-    LEAST_PAUSE_MS, LEAST_PAUSES, LOST_PART, SECONDS_AROUND, TIMES_USUAL,
+    LEAST_PAUSE_MS, LEAST_PAUSES, LOST_PART, SECONDS_AROUND, THROTTLED_MS, TIMES_USUAL,
 };
 use fathom_rules::{Rule, check};
 use fathom_stats::median::median;
 
 use super::Facts;
+use super::cap;
 use super::frequent_pauses;
 use super::stall::{longest_ns, own_stops};
 use crate::outcome::Outcome;
@@ -37,6 +38,7 @@ pub(super) fn recurring(facts: &Facts<'_>) -> Option<Outcome> {
         }),
         false => rare,
     };
+    let pauses = beyond_a_throttle(trial, pauses);
     if pauses.len() < LEAST_PAUSES {
         let evidence = format!("{} in which everything waited", counted(pauses.len()));
         let passed = FindingStatus::Pass;
@@ -56,6 +58,15 @@ pub(super) fn recurring(facts: &Facts<'_>) -> Option<Outcome> {
         unit::count(between),
     );
     Some(Outcome::graded(RULE, share, evidence))
+}
+
+/// Without those that are how a limit is kept which was declared on this host and met:
+/// the kernel lets operations pass in slices, and holds them up in between.
+fn beyond_a_throttle(trial: &Trial<'_>, mut pauses: Vec<u64>) -> Vec<u64> {
+    if cap::declared(trial).is_some() {
+        pauses.retain(|length_ns| *length_ns as f64 > THROTTLED_MS * 1e6);
+    }
+    pauses
 }
 
 fn counted(pauses: usize) -> String {
@@ -214,6 +225,18 @@ mod tests {
             let usual = RecordBuilder::reads().edit_with(every(step, length_ms, 0.4));
             assert_eq!(usual.status("V47"), Some(Pass), "{step} {length_ms}");
         }
+    }
+
+    #[test]
+    fn slices_of_a_throttle_are_how_a_declared_limit_is_kept() {
+        let slices = RecordBuilder::reads().edit_with(every(3, 180, 0.8));
+        assert_eq!(slices.clone().status("V47"), Some(Caveat));
+        let limit = [("cgroup_read_ops", "937")];
+        let held = slices.drive_facts(&limit, &[]);
+        assert_eq!(held.status("V47"), Some(Pass));
+        let long = RecordBuilder::reads().edit_with(every(4, 600, 0.4));
+        let long = long.drive_facts(&[("cgroup_read_ops", "850")], &[]);
+        assert_eq!(long.status("V47"), Some(Caveat));
     }
 
     #[test]
