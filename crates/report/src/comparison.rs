@@ -85,6 +85,10 @@ pub(crate) fn headline(comparison: &Comparison) -> String {
 /// The same sentence for one of several sides, which goes by another letter than B.
 pub(crate) fn headline_of(comparison: &Comparison, letter: char) -> String {
     let what = match comparison.rows.as_slice() {
+        // Stored runs, of which nobody knew beforehand what they have in common.
+        [] if comparison.planned_pairs.is_none() => {
+            return format!("{letter} shares no workload with A");
+        }
         [] => "nothing could be compared".to_owned(),
         [row] => row_sentence(comparison, row, letter),
         rows => {
@@ -109,13 +113,19 @@ pub(crate) fn headline_of(comparison: &Comparison, letter: char) -> String {
                     false => format!(" ({why})"),
                 }
             });
-            format!(
-                "{letter} against A in {} rows: {}{}{}",
-                rows.len(),
-                parts.join(", "),
-                changes(rows).map_or(String::new(), |range| format!(", changes {range}")),
-                why.unwrap_or_default()
-            )
+            let changes = changes(rows).map_or(String::new(), |range| format!(", changes {range}"));
+            let why = why.unwrap_or_default();
+            match leanings(comparison, rows) {
+                Some(looks) => format!(
+                    "of {} rows {letter} looks {looks}, which is not proven{changes}{why}",
+                    rows.len()
+                ),
+                None => format!(
+                    "{letter} against A in {} rows: {}{changes}{why}",
+                    rows.len(),
+                    parts.join(", ")
+                ),
+            }
         }
     };
     match comparison.standing {
@@ -169,9 +179,45 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow, letter: char) -> Str
         ComparisonOutcome::Inconclusive => {
             let more = more_text(comparison, metric);
             let more = more.map_or(String::new(), |more| format!("; {more}"));
-            format!("{letter} against A is inconclusive: {figures}{more}")
+            match leaning(comparison, metric) {
+                Some(word) => {
+                    format!("{letter} looks {word}, which is not proven: {figures}{more}")
+                }
+                None => format!("{letter} against A is inconclusive: {figures}{more}"),
+            }
         }
     }
+}
+
+/// What B looks like where no interval could prove it: faster or slower by more than the
+/// margin.
+fn leaning(comparison: &Comparison, metric: &ComparedMetric) -> Option<&'static str> {
+    let is_open = metric.outcome == ComparisonOutcome::Inconclusive;
+    let change = change(metric);
+    let ratio = change.value.filter(|_| is_open && change.low.is_none())?;
+    let margin = 1.0 + comparison.margin_percent / 100.0;
+    let rose = match ratio {
+        ratio if ratio > margin => true,
+        ratio if ratio < 1.0 / margin => false,
+        _ => return None,
+    };
+    let outcome = match rose == metric.metric.higher_is_better() {
+        true => ComparisonOutcome::Faster,
+        false => ComparisonOutcome::Slower,
+    };
+    Some(outcome_word(outcome, metric.metric))
+}
+
+/// How many of the rows look faster, and how many slower, where nothing is proven:
+/// `faster in 5, slower in 3`.
+fn leanings(comparison: &Comparison, rows: &[ComparedRow]) -> Option<String> {
+    let deciding = rows.iter().filter_map(|row| row.metrics.first());
+    let words: Vec<Option<&str>> = deciding.map(|m| leaning(comparison, m)).collect();
+    let count = |word| words.iter().filter(|of| **of == Some(word)).count();
+    let parts = ["faster", "slower"].map(|word| (count(word), word));
+    let parts = parts.iter().filter(|(n, _)| *n > 0);
+    let parts: Vec<String> = parts.map(|(n, word)| format!("{word} in {n}")).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Why no row has an interval, where it is the same for all: the headline gives it.
@@ -234,7 +280,7 @@ pub(crate) fn differences_line(list: &[Difference]) -> String {
     let named: Vec<String> = list
         .iter()
         .take(NAMED)
-        .map(|d| format!("{} ({} against {})", d.field, d.a, d.b))
+        .map(|d| format!("{} ({} against {})", d.field, d.shown(&d.a), d.shown(&d.b)))
         .collect();
     let more = match list.len().saturating_sub(NAMED) {
         0 => String::new(),
