@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::op::OpKind;
+use crate::unit;
 use crate::verdict::Finding;
 
 /// Version of the comparison: its `schema` field.
@@ -187,6 +188,18 @@ pub struct Difference {
     pub b: String,
 }
 
+impl Difference {
+    /// A value of it as people read it: a time or a size with its unit.
+    pub fn shown(&self, value: &str) -> String {
+        let number = value.parse::<u64>().ok();
+        match number {
+            Some(ns) if self.field.ends_with("_ns") => unit::span(ns),
+            Some(bytes) if self.field.ends_with("_bytes") => unit::bytes_exact(bytes),
+            _ => value.to_owned(),
+        }
+    }
+}
+
 /// The control.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedControl {
@@ -255,4 +268,24 @@ pub struct ComparedPair {
     pub a: f64,
     /// Figure of side B, base units.
     pub b: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Difference;
+
+    #[test]
+    fn what_differs_is_shown_with_its_unit() {
+        let of = |field: &str, value: &str| {
+            let difference = Difference {
+                field: field.to_owned(),
+                ..Difference::default()
+            };
+            difference.shown(value)
+        };
+        assert_eq!(of("workload.bounds.time_ns", "5000000000"), "5 s");
+        assert_eq!(of("workload.block.read_bytes", "4096"), "4 KiB");
+        assert_eq!(of("workload.queue_depth", "32"), "32");
+        assert_eq!(of("workload.bounds.time_ns", "none"), "none");
+    }
 }

@@ -89,7 +89,10 @@ pub(crate) fn config_diff(undeclared: &[Difference]) -> Finding {
     let named: Vec<String> = undeclared
         .iter()
         .take(NAMED)
-        .map(|d| format!("{} ({} against {})", d.field, short(&d.a), short(&d.b)))
+        .map(|d| {
+            let (a, b) = (d.shown(&d.a), d.shown(&d.b));
+            format!("{} ({} against {})", d.field, short(&a), short(&b))
+        })
         .collect();
     let more = match undeclared.len().saturating_sub(NAMED) {
         0 => String::new(),
