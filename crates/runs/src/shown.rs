@@ -53,12 +53,20 @@ pub struct Shown<F: DocumentFormat> {
     /// Write it here instead of to standard output.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Print only the result.
+    #[arg(long, short)]
+    quiet: bool,
     /// When to use colour.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
 }
 
 impl<F: DocumentFormat> Shown<F> {
+    /// Whether neither progress nor notes are wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// The format that was chosen.
     pub fn format(&self) -> F {
         match (self.json, self.format) {

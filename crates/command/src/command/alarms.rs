@@ -59,9 +59,6 @@ pub(crate) struct Alarms {
     /// From which severity on an alarm makes the exit status 10.
     #[arg(long, value_enum, default_value_t, value_name = "LEAST")]
     severity: Severity,
-    /// Print nothing when no alarm of that severity fires.
-    #[arg(long, short)]
-    quiet: bool,
     /// Also those that are ok or cannot be measured.
     #[arg(long, short)]
     verbose: bool,
@@ -121,11 +118,11 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     let (found, was_interrupted) = match command.files.is_empty() {
-        true => of_host(command.span, command.quiet),
+        true => of_host(command.span, command.shown.is_quiet()),
         false => (of_files(command)?, false),
     };
     let firing = fires(&found, command.severity);
-    if firing || !command.quiet {
+    if firing || !command.shown.is_quiet() {
         let text = match command.shown.is_json() {
             true => report::json(&found)?,
             false => report::text(&found, command.shown.columns(), command.verbose),

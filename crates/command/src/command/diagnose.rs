@@ -162,7 +162,9 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
 }
 
 fn of_this_host(args: &Diagnose, measured: Option<Vec<Ceiling>>) -> anyhow::Result<Exit> {
-    let (load, was_interrupted) = live::record(args.for_ns, |names| has_disk(args, names))?;
+    let (load, was_interrupted) = live::record(args.for_ns, args.shown.is_quiet(), |names| {
+        has_disk(args, names)
+    })?;
     let answered = answer(args, measured, load, None, Source::ThisHost)?;
     match (answered, was_interrupted) {
         (Exit::Success, true) => Ok(Exit::Interrupted),

@@ -74,9 +74,6 @@ pub(crate) struct Net {
     shown: Shown<NetFormat>,
     #[command(flatten)]
     page: AlsoPage,
-    /// No progress.
-    #[arg(long, short)]
-    quiet: bool,
 }
 
 /// What to do instead of measuring.
@@ -202,9 +199,9 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
     for load in &plan.loads {
         load.spec.check().map_err(CommandError::usage)?;
     }
-    let load_control = load_control(net.quiet)?;
+    let load_control = load_control(net.shown.is_quiet())?;
     let meta = network::meta("net")?;
-    let progress = Progress::new(net.quiet);
+    let progress = Progress::new(net.shown.is_quiet());
     let measured = measure_pair(address, &plan, 0, &load_control, &mut |what| {
         progress.tell(what);
     });

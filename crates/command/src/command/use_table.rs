@@ -70,7 +70,7 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
     command.shown.admit()?;
     command.page.admit()?;
     let (found, was_interrupted) = match command.files.is_empty() {
-        true => of_host(command.span),
+        true => of_host(command.span, command.shown.is_quiet()),
         false => (of_files(&command.files)?, false),
     };
     if found.resources.is_empty() {
@@ -100,7 +100,7 @@ fn moment() -> machine::PageMoment {
 }
 
 /// What this host does, and whether a signal ended the watch early.
-fn of_host(span: Duration) -> (MachineUse, bool) {
+fn of_host(span: Duration, quiet: bool) -> (MachineUse, bool) {
     let sys = Sysroot::host();
     let mut readings: Vec<HostReading> = read_states(&sys);
     let (smart, mut notes) = read_smart(&sys);
@@ -109,7 +109,7 @@ fn of_host(span: Duration) -> (MachineUse, bool) {
     let WatchedSpan {
         seconds,
         was_interrupted,
-    } = watch(&mut watched, span, &mut readings, false);
+    } = watch(&mut watched, span, &mut readings, quiet);
     notes.extend(watched.notes());
     if was_interrupted {
         notes.push(format!("interrupted after {seconds:.1} s"));

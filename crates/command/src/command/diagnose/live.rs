@@ -26,11 +26,12 @@ pub(super) fn duration(text: &str) -> Result<u64, String> {
 /// of its devices are accepted before it is watched.
 pub(super) fn record(
     for_ns: u64,
+    quiet: bool,
     accepts: impl Fn(Vec<&str>) -> Result<(), CommandError>,
 ) -> anyhow::Result<(Recording, bool)> {
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
-    let countdown = Countdown::new(Duration::from_nanos(for_ns), false);
+    let countdown = Countdown::new(Duration::from_nanos(for_ns), quiet);
     let stopped = || interrupt.is_raised();
     let watched = watch_host(for_ns, accepts, stopped, |passed| {
         countdown.tell(passed);

@@ -68,9 +68,9 @@ pub(super) fn run(
     load.check().map_err(CommandError::usage)?;
     let plan = MatrixPlan { modes, load };
     let mut meta = network::meta("net, all pairs")?;
-    let load_control = load_control(net.quiet)?;
+    let load_control = load_control(net.shown.is_quiet())?;
     let stop = Arc::clone(&load_control.stop);
-    let progress = Progress::new(net.quiet);
+    let progress = Progress::new(net.shown.is_quiet());
     progress.tell("reaching all hosts");
     let met = Matrix::meet(hosts, &plan, &load_control);
     let matrix = match met {
