@@ -174,6 +174,7 @@ fn told(error: &clap::Error) -> ExitCode {
         });
     }
     let color = present::use_color(Color::Auto, &std::io::stderr());
-    present::fail(&mistake::in_one_form(&text.to_string()), color);
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    present::fail(&mistake::in_one_form(&text.to_string(), &arguments), color);
     Exit::Usage.into()
 }

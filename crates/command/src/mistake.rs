@@ -17,7 +17,10 @@ const COMMON_LETTERS: usize = 4;
 
 /// The mistake in `arguments`, with what was meant as far as that can be told.
 pub(crate) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
-    suggest_command(&mut error);
+    suggest_command(&mut error, arguments);
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        suggest_example(&mut error, arguments);
+    }
     drop_far_suggestion(&mut error);
     if error.kind() == ErrorKind::UnknownArgument {
         // Told that it may be a value, which next to nobody means.
@@ -55,12 +58,17 @@ fn text_of(error: &clap::Error, kind: ContextKind) -> String {
 
 /// The commands of groups that are called like the unknown one: `fathom runs list` for
 /// `fathom list`; else the one with nearly its name.
-fn suggest_command(error: &mut clap::Error) {
+fn suggest_command(error: &mut clap::Error, arguments: &[OsString]) {
     let word = text_of(error, ContextKind::InvalidSubcommand);
     if word.is_empty() {
         return;
     }
     let all = Cli::command();
+    let group = synonym::called(&all, arguments);
+    if group.get_name() != all.get_name() {
+        suggest_member(error, &word, group);
+        return;
+    }
     let groups = all.get_subcommands();
     let mut meant: Vec<String> = groups
         .filter(|group| word != "help" && group.find_subcommand(&word).is_some())
@@ -75,6 +83,41 @@ fn suggest_command(error: &mut clap::Error) {
             ContextKind::SuggestedSubcommand,
             ContextValue::Strings(meant),
         );
+    }
+}
+
+/// A command of the group that was called, or all that it has.
+fn suggest_member(error: &mut clap::Error, word: &str, group: &clap::Command) {
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return;
+    }
+    let members = group
+        .get_subcommands()
+        .filter(|member| !member.is_hide_set());
+    let names: Vec<&str> = members.map(clap::Command::get_name).collect();
+    match nearest(word, names.iter().copied()) {
+        Some(near) => {
+            let near = ContextValue::Strings(vec![near.to_owned()]);
+            error.insert(ContextKind::SuggestedSubcommand, near);
+        }
+        None => suggest(
+            error,
+            &format!("fathom {} has {}", group.get_name(), names.join(", ")),
+        ),
+    }
+}
+
+/// The first example of the command.
+fn suggest_example(error: &mut clap::Error, arguments: &[OsString]) {
+    let mut all = Cli::command();
+    all.build();
+    let command = synonym::called(&all, arguments);
+    let examples = command.get_after_help().map(ToString::to_string);
+    let examples = examples.unwrap_or_default();
+    let mut lines = examples.lines().filter_map(|line| line.strip_prefix("  "));
+    if let Some(first) = lines.find(|line| line.starts_with("fathom ")) {
+        let typed = first.split("  ").next().unwrap_or(first);
+        suggest(error, &format!("for example {typed}"));
     }
 }
 
@@ -106,7 +149,7 @@ fn suggest_synonym(error: &mut clap::Error, arguments: &[OsString]) {
         true => None,
         false => synonym::with_one_dash(command, arguments),
     };
-    if let Some(target) = synonym::target(command, name) {
+    if let Some(target) = synonym::target(command, name, arguments) {
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::Usage);
         suggest(error, &target);
@@ -124,15 +167,15 @@ fn name_of(flag: &str) -> &str {
 }
 
 /// A mistake as the parser of arguments tells it, in the form of all errors.
-pub(crate) fn in_one_form(text: &str) -> String {
+pub(crate) fn in_one_form(text: &str, arguments: &[OsString]) -> String {
+    let path = synonym::path(&Cli::command(), arguments);
     let mut out = String::new();
     for line in text.lines() {
         let line = line.trim_end();
         match line.trim_start().strip_prefix("tip: ") {
             Some(tip) => out += &format!("help: {tip}\n"),
             None if line.starts_with("For more information, try ") => {
-                let help = line.trim_start_matches("For more information, try ");
-                out += &format!("help: try {}\n", help.trim_end_matches('.'));
+                out += &format!("help: {path} --help\n");
             }
             None if line.is_empty() => {}
             None => out += &format!("{line}\n"),
@@ -148,7 +191,7 @@ mod tests {
     fn told(arguments: &[&str]) -> String {
         let error = Cli::command().try_get_matches_from(arguments).unwrap_err();
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        in_one_form(&explained(error, &arguments).to_string())
+        in_one_form(&explained(error, &arguments).to_string(), &arguments)
     }
 
     #[test]
@@ -167,9 +210,30 @@ mod tests {
             assert!(text.contains(&help), "{text}");
         }
         let target = told(&["fathom", "io", "--filename=/data", "--rw=read"]);
-        let help = "help: the target has no flag: fathom io <TARGET>";
+        let help = "help: the target has no flag: fathom io /data";
         assert!(target.contains(help), "{target}");
         assert!(!target.contains("--files"), "{target}");
+    }
+
+    #[test]
+    fn a_group_without_a_command_says_what_it_has() {
+        let curve = told(&["fathom", "curve", "sim:hdd"]);
+        assert!(
+            curve.contains("help: fathom curve has depth, load"),
+            "{curve}"
+        );
+        assert!(curve.contains("help: fathom curve --help"), "{curve}");
+        let config = told(&["fathom", "config", "set", "a", "b"]);
+        assert!(!config.contains("'net'"), "{config}");
+        let delete = told(&["fathom", "runs", "shwo", "latest"]);
+        assert!(delete.contains("'show'"), "{delete}");
+    }
+
+    #[test]
+    fn what_is_missing_is_shown_by_an_example() {
+        let io = told(&["fathom", "io"]);
+        assert!(io.contains("help: for example fathom io "), "{io}");
+        assert!(io.contains("help: fathom io --help"), "{io}");
     }
 
     #[test]

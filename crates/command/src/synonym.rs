@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 
 use clap::Command;
+use fathom_model::shell::word;
 
 /// Names of one meaning. Those that a command has are its own names for it.
 const MEANINGS: [&[&str]; 7] = [
@@ -59,7 +60,7 @@ const TARGETS: [&str; 7] = [
 ];
 
 /// The target of a command that takes it without a flag.
-pub(crate) fn target(command: &Command, typed: &str) -> Option<String> {
+pub(crate) fn target(command: &Command, typed: &str, arguments: &[OsString]) -> Option<String> {
     let target = command.get_positionals().next()?;
     let named = target.get_value_names().and_then(|names| names.first());
     let name = named
@@ -67,11 +68,39 @@ pub(crate) fn target(command: &Command, typed: &str) -> Option<String> {
         .to_uppercase();
     let is_meant = TARGETS.contains(&typed) && name.contains("TARGET");
     is_meant.then(|| {
+        let target = value_of(typed, arguments).map(|value| word(&value));
+        let target = target.unwrap_or_else(|| format!("<{name}>"));
         format!(
-            "the target has no flag: fathom {} <{name}>",
+            "the target has no flag: fathom {} {target}",
             command.get_name()
         )
     })
+}
+
+/// What was typed behind a flag.
+fn value_of(flag: &str, arguments: &[OsString]) -> Option<String> {
+    let mut words = arguments.iter().filter_map(|word| word.to_str());
+    let after = words.find_map(|word| {
+        let rest = word.trim_start_matches('-').strip_prefix(flag)?;
+        word.starts_with('-').then(|| rest.strip_prefix('='))
+    })?;
+    let value = after.or_else(|| words.next())?;
+    (!value.starts_with('-')).then(|| value.to_owned())
+}
+
+/// The commands that were typed, from `fathom` on.
+pub(crate) fn path(all: &Command, arguments: &[OsString]) -> String {
+    let words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    let mut found = all;
+    let mut path = all.get_name().to_owned();
+    for word in words {
+        match found.find_subcommand(word) {
+            Some(command) => found = command,
+            None => break,
+        }
+        path += &format!(" {}", found.get_name());
+    }
+    path
 }
 
 /// A long flag of the command that was typed with one dash: `rw` of `-rw=randread`.

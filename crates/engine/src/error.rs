@@ -153,6 +153,11 @@ impl Error {
     /// What is wrong, and on a line of its own what to type instead.
     pub fn in_lines(&self) -> String {
         match self {
+            Error::Missing { path, nearest } if path.starts_with("/dev") => format!(
+                "{} does not exist ({} does)\nhelp: `lsblk` lists the devices of this host",
+                path.display(),
+                nearest.display()
+            ),
             Error::Missing { path, nearest } => format!(
                 "{} does not exist ({} does)\nhelp: correct the path, or create a folder there \
                  with mkdir -p",

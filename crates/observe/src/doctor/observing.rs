@@ -200,9 +200,11 @@ fn block_access(sys: &Sysroot, device: &DeviceFacts) -> Option<Capability> {
         }
         Err(error) => {
             let found = format!("{}: {error}", path.display());
-            Capability::new("block device access", Status::Limited, found, meaning).remedy(
-                "run as root or as a member of the group disk; in a container pass the device in",
-            )
+            let remedy = match rustix::process::geteuid().is_root() {
+                true => "root is not enough here: in a container, pass the device in",
+                false => "run as root or as a member of the group disk",
+            };
+            Capability::new("block device access", Status::Limited, found, meaning).remedy(remedy)
         }
     })
 }

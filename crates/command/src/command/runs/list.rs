@@ -124,9 +124,9 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
     };
     if more > 0 {
         text += &format!(
-            "{} older: --limit {}\n",
-            unit::counted(more, "run"),
-            limit * 2
+            "{} not shown: --limit {}\n",
+            unit::counted(more, "older run"),
+            list.limit as u64 + more
         );
     }
     if failed > 0 {
