@@ -5,7 +5,7 @@ use fathom_model::unit;
 use fathom_model::view::Tone;
 
 use super::beyond::beyond;
-use super::{figure, shown, topology};
+use super::{beyond_words, figure, sentence, shown, topology};
 use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
 use crate::html::document_page::{
     self, DocumentPage, PageBlock, PageCell, PageLine, PagePart, PageTable,
@@ -77,7 +77,7 @@ pub fn html(found: &MachineUse, moment: &PageMoment) -> crate::Result<String> {
 }
 
 fn answer(found: &MachineUse) -> Answer {
-    let beyond: Vec<String> = beyond(found).map(|one| one.words).collect();
+    let beyond = beyond_words(found);
     let resources = unit::counted(found.resources.len() as u64, "resource");
     let limiter = match beyond.as_slice() {
         [] => AnswerBox::new(LIMITER, Tone::Good, "nothing is beyond its threshold"),
@@ -100,11 +100,7 @@ fn answer(found: &MachineUse) -> Answer {
     };
     Answer {
         figures: figures(found),
-        sentence: match beyond.as_slice() {
-            [] => "No resource is beyond its threshold.".to_owned(),
-            [one] => format!("{one}."),
-            [first, rest @ ..] => format!("{first}; {} more beyond the threshold.", rest.len()),
-        },
+        sentence: sentence(&beyond),
         boxes: vec![read, limiter],
         next: Some("`fathom diagnose` says whether the storage is the bottleneck.".to_owned()),
     }

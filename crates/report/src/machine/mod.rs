@@ -12,6 +12,20 @@ use crate::table::{Align, Table, clean, wrap};
 
 pub use html::{PageMoment, html};
 
+/// What is beyond its threshold, each in a few words.
+fn beyond_words(found: &MachineUse) -> Vec<String> {
+    beyond::beyond(found).map(|one| one.words).collect()
+}
+
+/// The answer in one sentence.
+fn sentence(beyond: &[String]) -> String {
+    match beyond {
+        [] => "No resource is beyond its threshold.".to_owned(),
+        [one] => format!("{one}."),
+        [first, rest @ ..] => format!("{first}; {} more beyond the threshold.", rest.len()),
+    }
+}
+
 /// Resources in the text; all are in the JSON.
 const MOST_SHOWN: usize = 200;
 /// Queues of one device in the text.
@@ -37,7 +51,9 @@ pub fn schema() -> crate::Result<String> {
 /// where each figure was read.
 pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
     let span = unit::span((found.seconds * 1e9) as u64);
-    let mut out = format!("{}, watched for {span}\n\n", clean(&found.host));
+    let answer = sentence(&beyond_words(found));
+    let mut out = wrap(&answer, width).join("\n");
+    out += &format!("\n\n{}, watched for {span}\n\n", clean(&found.host));
     let mut table = Table::new([
         ("resource", Align::Left),
         ("utilisation", Align::Left),
