@@ -202,7 +202,12 @@ impl Progress {
             // line of their own only when they advance step by step. A warm-up is part
             // of the time that is told.
             Style::Plain if matches!(phase, Phase::Warmup | Phase::Measure) => {
-                let span = expected_ns.map(|ns| format!(", {}", unit::span(ns)));
+                let warmed = if phase == Phase::Warmup {
+                    " with its warm-up"
+                } else {
+                    ""
+                };
+                let span = expected_ns.map(|ns| format!(", {}{warmed}", unit::span(ns)));
                 let text = format!("{}{}", self.place(), span.unwrap_or_default());
                 self.line(&text);
             }

@@ -1,6 +1,6 @@
 //! What a run has measured so far, in a few words for those who wait.
 
-use fathom_model::{Histogram, Sample, unit};
+use fathom_model::{Histogram, OpKind, Sample, unit};
 
 /// What was measured in some time: one interval of several trials, or all intervals
 /// of one.
@@ -30,7 +30,13 @@ impl Tally {
         self.bytes += sample.data_bytes();
         self.ops += sample.data_ops();
         self.failed += sample.errors().total();
-        for op in sample.ops.iter().filter(|op| op.kind.is_data()) {
+        // A commit is what its writer waits for: the write and the flush.
+        let has_commits = sample.ops.iter().any(|op| op.kind == OpKind::Commit);
+        let counts = |kind: OpKind| match has_commits {
+            true => kind == OpKind::Commit,
+            false => kind.is_data(),
+        };
+        for op in sample.ops.iter().filter(|op| counts(op.kind)) {
             self.latencies
                 .merge(op.response.as_ref().unwrap_or(&op.service));
         }
