@@ -270,13 +270,13 @@ pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let threshold = RULE.caveat;
     let evidence = format!("{text}{because}; {measured}");
-    Some(Outcome::decided(
-        RULE,
-        status,
-        count as f64,
-        threshold,
-        evidence,
-    ))
+    let outcome = Outcome::decided(RULE, status, count as f64, threshold, evidence);
+    // Whoever ended it knows why.
+    let is_ended = trial.record.state == RunState::Interrupted && stuck == 0;
+    Some(match is_ended {
+        true => outcome.with_remedy("Run it again to the end."),
+        false => outcome,
+    })
 }
 
 #[cfg(test)]
