@@ -229,12 +229,13 @@ mod tests {
 
     #[test]
     fn slices_of_a_throttle_are_how_a_declared_limit_is_kept() {
-        let slices = RecordBuilder::reads().edit_with(every(3, 180, 0.8));
+        let quick = || RecordBuilder::reads().with(|b| b.workload.queue_depth = 8);
+        let slices = quick().edit_with(every(3, 180, 0.8));
         assert_eq!(slices.clone().status("V47"), Some(Caveat));
         let limit = [("cgroup_read_ops", "937")];
         let held = slices.drive_facts(&limit, &[]);
         assert_eq!(held.status("V47"), Some(Pass));
-        let long = RecordBuilder::reads().edit_with(every(4, 600, 0.4));
+        let long = quick().edit_with(every(4, 600, 0.4));
         let long = long.drive_facts(&[("cgroup_read_ops", "850")], &[]);
         assert_eq!(long.status("V47"), Some(Caveat));
     }

@@ -29,7 +29,7 @@ fn unsupported_percentiles_are_refused_with_reason_and_hint() {
     assert_eq!(p999.value, None);
     let reason = p999.reason.clone().unwrap();
     assert!(
-        reason.contains("needs 3,688") && reason.contains("1,000"),
+        reason.contains("takes 3,688") && reason.contains("1,000"),
         "{reason}"
     );
     assert!(p999.run_longer_ns > Some(27_000_000_000), "{p999:?}");
