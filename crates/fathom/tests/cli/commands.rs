@@ -122,13 +122,13 @@ fn runs_are_listed_shown_exported_reported_and_removed() {
     ]);
     let id = result["run"]["id"].as_str().unwrap();
     let list = bench.fathom(["runs", "list", "--limit", "1"]);
-    assert!(list.stdout.contains(id) && !list.stdout.contains("older"));
+    assert!(list.stdout.contains(id) && !list.stdout.contains("not shown"));
     bench
         .fathom(["io", "null:", "--rw", "randwrite", "--number-ios", "500"])
         .expect_status(0);
     let list = bench.fathom(["runs", "list", "--limit", "1"]);
     assert!(
-        list.stdout.contains("1 run older: --limit"),
+        list.stdout.contains("1 older run not shown: --limit"),
         "{}",
         list.stdout
     );
