@@ -6,6 +6,7 @@
 //! output holds only the result.
 
 mod tally;
+mod words;
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, stderr};
@@ -18,6 +19,7 @@ use fathom_model::{RunState, Sample, ScheduledTrial, unit};
 use fathom_report::table::display_width;
 
 use self::tally::Tally;
+use self::words::{bar, clock, step_text};
 use crate::present;
 
 /// How often a plain line is printed while a phase goes on: in the time of the
@@ -422,36 +424,11 @@ fn fitting(parts: &[String], room: usize) -> String {
     line.chars().take(room).collect()
 }
 
-/// How much is done, as ten cells.
-fn bar(done: u64, all: u64) -> String {
-    const CELLS: usize = 10;
-    let full = (done * CELLS as u64).checked_div(all).unwrap_or(0) as usize;
-    let full = full.min(CELLS);
-    format!("{}{}", "█".repeat(full), "░".repeat(CELLS - full))
-}
-
 fn expected_trial_ns(spec: &ScheduledTrial) -> u64 {
     let workload = &spec.workload;
     workload.bounds.time_ns.map_or(0, |time_ns| {
         time_ns + workload.warmup_ns + spec.pause.floor_ns + OVERHEAD_NS
     })
-}
-
-/// How far a step is; a total of 0 is one that nobody knows beforehand.
-fn step_text(what: &str, done_bytes: u64, total_bytes: u64) -> String {
-    match (done_bytes * 100).checked_div(total_bytes) {
-        Some(percent) => format!("{what} {percent} % of {}", unit::bytes(total_bytes)),
-        None if done_bytes > 0 => format!("{what}: {} so far", unit::bytes(done_bytes)),
-        None => what.to_owned(),
-    }
-}
-
-fn clock(nanoseconds: u64) -> String {
-    let seconds = nanoseconds.div_ceil(1_000_000_000);
-    match seconds / 3600 {
-        0 => format!("{:02}:{:02}", seconds / 60, seconds % 60),
-        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
-    }
 }
 
 fn terminal_width() -> usize {

@@ -241,7 +241,7 @@ impl<'a> Latencies<'a> {
             return Estimate::unknown(unit, "no operation completed");
         };
         let worth_text = format!(
-            "p{percent} takes {} independent operations; these {} are worth {}",
+            "p{percent} takes {} independent operations; these {} hold {}",
             unit::group(need.ceil() as u64),
             unit::group(count),
             unit::group(worth.support.floor() as u64),

@@ -120,7 +120,7 @@ impl Ratio {
         };
         if error.n_effective < MIN_EFFECTIVE {
             let reason = format!(
-                "{seconds} s are worth {:.1} independent seconds; an interval takes {MIN_EFFECTIVE:.0}",
+                "{seconds} s hold {:.1} independent seconds; an interval takes {MIN_EFFECTIVE:.0}",
                 error.n_effective
             );
             let mut point = Estimate::point(unit, self.value, reason)

@@ -41,7 +41,7 @@ fn a_directory_is_pinged_and_nothing_is_left_in_it() {
     }
     // 29 requests support no p99, and it is said.
     assert!(!output.stdout.contains("p99 "), "{}", output.stdout);
-    assert!(output.stdout.contains("needs"), "{}", output.stdout);
+    assert!(output.stdout.contains("takes"), "{}", output.stdout);
     assert!(bench.data_files().is_empty());
 }
 
