@@ -81,26 +81,13 @@ pub(crate) fn target(command: &Command, typed: &str, arguments: &[OsString]) -> 
 fn value_of(flag: &str, arguments: &[OsString]) -> Option<String> {
     let mut words = arguments.iter().filter_map(|word| word.to_str());
     let after = words.find_map(|word| {
-        let rest = word.trim_start_matches('-').strip_prefix(flag)?;
-        word.starts_with('-').then(|| rest.strip_prefix('='))
+        let rest = word.strip_prefix('-')?;
+        let rest = rest.strip_prefix('-').unwrap_or(rest).strip_prefix(flag)?;
+        let value = rest.strip_prefix('=');
+        (value.is_some() || rest.is_empty()).then_some(value)
     })?;
     let value = after.or_else(|| words.next())?;
     (!value.starts_with('-')).then(|| value.to_owned())
-}
-
-/// The commands that were typed, from `fathom` on.
-pub(crate) fn path(all: &Command, arguments: &[OsString]) -> String {
-    let words = arguments.iter().skip(1).filter_map(|word| word.to_str());
-    let mut found = all;
-    let mut path = all.get_name().to_owned();
-    for word in words {
-        match found.find_subcommand(word) {
-            Some(command) => found = command,
-            None => break,
-        }
-        path += &format!(" {}", found.get_name());
-    }
-    path
 }
 
 /// A long flag of the command that was typed with one dash: `rw` of `-rw=randread`.
@@ -130,13 +117,21 @@ pub(crate) fn own_name(command: &Command, typed: &str) -> Option<String> {
 
 /// The command that arguments call, as far as they name one: `fathom runs list`.
 pub(crate) fn called<'a>(all: &'a Command, arguments: &[OsString]) -> &'a Command {
-    let words = arguments.iter().skip(1).filter_map(|word| word.to_str());
-    let mut found = all;
-    for word in words {
-        match found.find_subcommand(word) {
-            Some(command) => found = command,
-            None => break,
-        }
-    }
-    found
+    typed(all, arguments).last().unwrap_or(all)
+}
+
+/// The commands that were typed, as they are called: `fathom curve depth`.
+pub(crate) fn path(all: &Command, arguments: &[OsString]) -> String {
+    let commands = [all].into_iter().chain(typed(all, arguments));
+    let names: Vec<&str> = commands.map(Command::get_name).collect();
+    names.join(" ")
+}
+
+/// The commands that were typed after the program, each a member of the one before.
+fn typed<'a>(all: &'a Command, arguments: &[OsString]) -> impl Iterator<Item = &'a Command> {
+    let words = arguments.iter().skip(1);
+    words.scan(all, |group, word| {
+        *group = group.find_subcommand(word)?;
+        Some(*group)
+    })
 }

@@ -208,9 +208,13 @@ fn leaning(comparison: &Comparison, metric: &ComparedMetric) -> Option<&'static 
     Some(outcome_word(outcome, metric.metric))
 }
 
-/// How many of the rows look faster, and how many slower, where nothing is proven:
-/// `faster in 5, slower in 3`.
+/// How many of the rows look faster, and how many slower, where none is proven to be
+/// anything: `faster in 5, slower in 3`.
 fn leanings(comparison: &Comparison, rows: &[ComparedRow]) -> Option<String> {
+    let is_open = |row: &ComparedRow| row.outcome == ComparisonOutcome::Inconclusive;
+    if !rows.iter().all(is_open) {
+        return None;
+    }
     let deciding = rows.iter().filter_map(|row| row.metrics.first());
     let words: Vec<Option<&str>> = deciding.map(|m| leaning(comparison, m)).collect();
     let count = |word| words.iter().filter(|of| **of == Some(word)).count();

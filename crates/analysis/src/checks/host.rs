@@ -279,7 +279,7 @@ fn others_share(facts: &Facts<'_>) -> Option<f64> {
     let (mut others_ns, mut observed_ns) = (0.0, 0.0);
     for observation in host_observations(facts.trial) {
         let all_ns = observation.cpu.as_ref()?.user_ns as f64;
-        // Of all threads of fathom: what watches and stores is no other program.
+        // All of fathom's threads, also those that watch the host and store the run.
         let own_ns = observation.own.as_ref()?.cpu_user_ns as f64;
         others_ns += all_ns - own_ns;
         observed_ns += observation.duration_ns as f64;

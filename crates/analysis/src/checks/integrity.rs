@@ -271,7 +271,7 @@ pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
     let threshold = RULE.caveat;
     let evidence = format!("{text}{because}; {measured}");
     let outcome = Outcome::decided(RULE, status, count as f64, threshold, evidence);
-    // Whoever ended it knows why.
+    // The user ended it: there is no fault to look for.
     let is_ended = trial.record.state == RunState::Interrupted && stuck == 0;
     Some(match is_ended {
         true => outcome.with_remedy("Run it again to the end."),

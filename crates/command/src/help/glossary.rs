@@ -22,7 +22,7 @@ struct Entry {
     topic: &'static str,
 }
 
-/// What a word means, in so many columns; `None` where no page defines it.
+/// What a word means, wrapped at this width; `None` where no page defines it.
 pub(crate) fn meaning(word: &str, columns: usize) -> Option<String> {
     let wanted = normal(word);
     let all = TOPICS.iter().flat_map(|topic| entries(topic));

@@ -70,7 +70,7 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
     table
 }
 
-/// The same where there is little room: a change with its outcome, its interval below.
+/// The same for a narrow terminal: each change with its outcome, and its interval below.
 fn narrow_table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table {
     let mut table = Table::new([
         ("", Align::Left),
