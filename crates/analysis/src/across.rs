@@ -15,7 +15,7 @@ use crate::knee::{self, Member};
 use crate::limiter::would_tell;
 use crate::named_limiter::Named;
 use crate::outcome::Outcome;
-use crate::plateau::caps_exist;
+use crate::plateau::{a_line_would_show, caps_exist};
 use crate::rate_range::RateRange;
 use crate::trial::Trial;
 use crate::{checks, payload, repeat};
@@ -109,13 +109,15 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
 }
 
 /// What the start of a trial proves, where no other depth told and nothing else did. A
-/// queue fills before a cap as well: where caps are usual, and where seconds vary as
-/// little as those of a cap, it names nothing.
+/// queue fills before a cap as well: where caps are usual and a line would not have shown,
+/// and where seconds vary as little as those of a cap, it may have been either.
 fn saturated_by_itself(member: &Member<'_>, wanted: bool) -> Option<knee::Knee> {
-    let may_be_cap = caps_exist(member.trial) || hidden_cap::hardly_varies(member.trial);
-    let asked = wanted && member.usable && !member.evidence && !may_be_cap;
-    let text = filling_queue::saturated(member.trial).filter(|_| asked)?;
-    Some(knee::Knee::saturated(text))
+    let trial = member.trial;
+    let asked = wanted && member.usable && !member.evidence;
+    let text = filling_queue::saturated(trial).filter(|_| asked)?;
+    let unseen = caps_exist(trial) && !a_line_would_show(trial);
+    let may_be_cap = unseen || hidden_cap::hardly_varies(trial);
+    Some(knee::Knee::saturated(text, may_be_cap))
 }
 
 /// Whether the start of a trial speaks for the rest of it: not where the rate changed,
@@ -166,8 +168,8 @@ fn excuse_unwritten(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
 /// Where nothing else is proved: a worker that computed nearly all the time.
 fn apply_busy_workers(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
     for (trial, judged) in trials.iter().zip(judged) {
-        let unknown = judged.verdict.limiter == Limiter::Unknown;
-        if let (true, Some(text)) = (unknown, checks::nearly_bound(trial)) {
+        let open = judged.verdict.limiter.wants_evidence();
+        if let (true, Some(text)) = (open, checks::nearly_bound(trial)) {
             judged.verdict.limiter = Limiter::GeneratorCpu;
             judged.verdict.limiter_evidence = text;
         }

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn seconds_that_hardly_vary_may_be_those_of_a_cap() {
         let (builder, trial) = trial_of(0.0001, 16, 0);
-        assert_eq!(limiter_of(&builder, trial), Limiter::Unknown);
+        assert_eq!(limiter_of(&builder, trial), Limiter::DeviceOrCap);
     }
 
     #[test]

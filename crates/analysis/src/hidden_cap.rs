@@ -90,7 +90,7 @@ impl CapTrial<'_> {
 
     /// Whether what set its rate is still open to another explanation.
     fn open(&self) -> bool {
-        self.full && matches!(self.limiter, Limiter::Unknown | Limiter::Device)
+        self.full && (self.limiter.wants_evidence() || self.limiter == Limiter::Device)
     }
 
     fn block(&self) -> u64 {

@@ -23,7 +23,7 @@ use fathom_stats::student::student_975;
 use crate::checks::{busy_worker, depth_kept, share_of_ceiling};
 use crate::named_limiter::Named;
 use crate::outcome::Outcome;
-use crate::plateau::may_be_capped;
+use crate::plateau::{a_line_would_show, may_be_capped};
 use crate::rate_range::RateRange;
 use crate::telling_command::line_command;
 use crate::trial::Trial;
@@ -58,10 +58,13 @@ pub(crate) struct Knee {
 }
 
 impl Knee {
-    /// Saturation that is proved without another depth.
-    pub(crate) fn saturated(text: String) -> Knee {
+    /// Saturation that is proved without another depth, of the device or of a cap.
+    pub(crate) fn saturated(text: String, may_be_cap: bool) -> Knee {
         Knee {
-            limiter: Limiter::Device,
+            limiter: match may_be_cap {
+                true => Limiter::DeviceOrCap,
+                false => Limiter::Device,
+            },
             growth: 0.0,
             text,
         }
@@ -71,13 +74,12 @@ impl Knee {
     /// steady as a cap makes it, saturation alone does not tell which it was.
     pub(crate) fn named(&self, trial: &Trial<'_>) -> Named {
         if self.limiter == Limiter::Device && may_be_capped(trial) {
-            let text = format!(
-                "{}; the rate is as steady as a cap would make it, and device and cap are not told \
-                 apart: `{}` tells",
-                self.text,
-                line_command(trial)
-            );
-            return (Limiter::Unknown, text);
+            let why = "the rate is as steady as a cap would make it, and device and cap are not told apart";
+            return (Limiter::DeviceOrCap, self.not_told_apart(why, trial));
+        }
+        if self.limiter == Limiter::DeviceOrCap {
+            let why = "a queue fills before a device as before a cap";
+            return (Limiter::DeviceOrCap, self.not_told_apart(why, trial));
         }
         let text = match self.limiter {
             Limiter::Device => format!(
@@ -87,6 +89,16 @@ impl Knee {
             _ => self.text.clone(),
         };
         (self.limiter, text)
+    }
+
+    /// That device and cap are not told apart, and the command that does it.
+    fn not_told_apart(&self, why: &str, trial: &Trial<'_>) -> String {
+        let tells = match a_line_would_show(trial) {
+            // This was it.
+            true => String::new(),
+            false => format!(": `{}` tells", line_command(trial)),
+        };
+        format!("{}; {why}{tells}", self.text)
     }
 
     /// What it proves of workers that had to wait for a CPU: operations that end late

@@ -138,7 +138,7 @@ fn a_rate_as_steady_as_a_cap_is_not_called_the_device() {
         b.host.virtualization = Some("kvm".to_owned());
     };
     let judged = probed(row(32, 1070).with(steady), row(64, 1070).with(steady));
-    assert_eq!(judged.rows[0].verdict.limiter, Limiter::Unknown);
+    assert_eq!(judged.rows[0].verdict.limiter, Limiter::DeviceOrCap);
     let evidence = &judged.rows[0].verdict.limiter_evidence;
     assert!(evidence.contains("cap"), "{evidence}");
     assert!(evidence.contains("--runtime 90s` tells"), "{evidence}");

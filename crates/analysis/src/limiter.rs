@@ -334,6 +334,9 @@ pub(crate) fn fold(named: &[(String, Named)]) -> Named {
     if named.iter().all(|(_, (limiter, _))| *limiter == first.0) {
         return first.clone();
     }
+    if let Some(either) = device_or_cap(named) {
+        return either;
+    }
     let mut groups: Vec<(&'static str, usize)> = Vec::new();
     for (_, (limiter, _)) in named {
         let name = name(*limiter);
@@ -354,6 +357,15 @@ pub(crate) fn fold(named: &[(String, Named)]) -> Named {
     (Limiter::Unknown, text)
 }
 
+/// One of two in some trials, and in the others one of these: it is one of the two in all.
+fn device_or_cap(named: &[(String, Named)]) -> Option<Named> {
+    let one_of_them = |l| matches!(l, Limiter::Device | Limiter::Cap | Limiter::DeviceOrCap);
+    let all = named.iter().all(|(_, (limiter, _))| one_of_them(*limiter));
+    let mut either = named.iter().map(|(_, named)| named);
+    let either = either.find(|(limiter, _)| *limiter == Limiter::DeviceOrCap)?;
+    all.then(|| either.clone())
+}
+
 fn name(limiter: Limiter) -> &'static str {
     match limiter {
         Limiter::Device => "device",
@@ -361,6 +373,7 @@ fn name(limiter: Limiter) -> &'static str {
         Limiter::GeneratorCpu => "generator CPU",
         Limiter::Rate => "requested rate",
         Limiter::Cap => "cap",
+        Limiter::DeviceOrCap => "device or cap",
         Limiter::Cache => "cache",
         Limiter::Flush => "flush",
         Limiter::Filesystem => "file system",

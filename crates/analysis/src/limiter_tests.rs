@@ -155,3 +155,18 @@ fn a_device_that_does_not_respond_is_named_and_depth_is_not() {
         "{said}"
     );
 }
+
+#[test]
+fn trials_at_the_device_and_at_one_of_two_are_at_one_of_the_two() {
+    let folded = |limiters: &[Limiter]| {
+        let named = limiters
+            .iter()
+            .map(|l| (String::new(), (*l, String::new())));
+        super::fold(&named.collect::<Vec<_>>()).0
+    };
+    use Limiter::{Cap, Device, DeviceOrCap, QueueDepth, Unknown};
+    assert_eq!(folded(&[Device, DeviceOrCap]), DeviceOrCap);
+    assert_eq!(folded(&[DeviceOrCap, Cap, Device]), DeviceOrCap);
+    assert_eq!(folded(&[Device, Cap]), Unknown);
+    assert_eq!(folded(&[DeviceOrCap, QueueDepth]), Unknown);
+}

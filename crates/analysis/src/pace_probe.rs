@@ -93,7 +93,7 @@ fn may_be_a_cap(host: &Fingerprint, around: &[&TrialRecord], row: &TrialRecord) 
     let judged = judge_trials(&trials);
     judged.last().is_some_and(|judged| {
         let open = match judged.verdict.limiter {
-            Limiter::Unknown | Limiter::Device => true,
+            Limiter::Unknown | Limiter::DeviceOrCap | Limiter::Device => true,
             Limiter::QueueDepth => row.spec.workload.total_depth() == 1,
             _ => false,
         };

@@ -95,13 +95,18 @@ pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
 pub(crate) fn may_be_capped(trial: &Trial<'_>) -> bool {
     let seconds: Vec<&Second<'_>> = whole_seconds(trial);
     let rates: Vec<f64> = seconds.iter().map(|s| rate(s)).collect();
-    let told = trial.workload.pattern.is_random() && seconds.len() + 1 >= TELLING_SECONDS;
     let flat = |m: Moments| {
         let deviation = m.deviation()?;
         let device = (MOST_SCATTER * m.mean).sqrt();
         Some(deviation < LARGEST_VARIATION * m.mean && deviation < device)
     };
-    caps_exist(trial) && !told && Moments::of(&rates).and_then(flat).unwrap_or(false)
+    let flat = Moments::of(&rates).and_then(flat).unwrap_or(false);
+    caps_exist(trial) && !a_line_would_show(trial) && flat
+}
+
+/// Whether a rate that a cap holds would have shown as one: at random, and long enough.
+pub(crate) fn a_line_would_show(trial: &Trial<'_>) -> bool {
+    trial.workload.pattern.is_random() && whole_seconds(trial).len() + 1 >= TELLING_SECONDS
 }
 
 /// Whether caps are usual here: a virtual machine, a simulated drive, storage that

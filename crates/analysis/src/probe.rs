@@ -282,8 +282,8 @@ fn is_unknown(host: &Fingerprint, earlier: &[TrialRecord], last: &TrialRecord) -
         return false;
     };
     let verdict = &judged.verdict;
-    let unknown = verdict.limiter == Limiter::Unknown || told_by_its_start(trial, verdict);
-    unknown && verdict.validity != Validity::NotTrusted
+    let open = verdict.limiter.wants_evidence() || told_by_its_start(trial, verdict);
+    open && verdict.validity != Validity::NotTrusted
 }
 
 /// Only the start of the trial names the device: another depth says by how much, too.

@@ -21,6 +21,9 @@ pub(crate) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap:
     if error.kind() == ErrorKind::MissingRequiredArgument {
         suggest_example(&mut error, arguments);
     }
+    if error.kind() == ErrorKind::InvalidValue {
+        suggest_value(&mut error);
+    }
     drop_far_suggestion(&mut error);
     if error.kind() == ErrorKind::UnknownArgument {
         // Told that it may be a value, which next to nobody means.
@@ -118,6 +121,20 @@ fn suggest_example(error: &mut clap::Error, arguments: &[OsString]) {
     if let Some(first) = lines.find(|line| line.starts_with("fathom ")) {
         let typed = first.split("  ").next().unwrap_or(first);
         suggest(error, &format!("for example {typed}"));
+    }
+}
+
+/// What a flag takes that stands without its value.
+fn suggest_value(error: &mut clap::Error) {
+    let typed = text_of(error, ContextKind::InvalidArg);
+    if !text_of(error, ContextKind::InvalidValue).is_empty() {
+        return;
+    }
+    let example = [("<TIME>", "30s"), ("<SIZE>", "1G")];
+    let example = example.iter().find(|(kind, _)| typed.ends_with(kind));
+    if let Some((_, value)) = example {
+        let flag = typed.split(' ').next().unwrap_or(&typed);
+        suggest(error, &format!("for example {flag} {value}"));
     }
 }
 

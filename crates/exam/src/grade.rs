@@ -127,8 +127,7 @@ fn describe(case: &Case) -> String {
 
 pub(crate) fn grade(expected: &Expected, judged: &JudgedRun) -> Grade {
     let limiter = limiter_of(judged);
-    let named_right =
-        |allowed: &[Limiter]| limiter == Limiter::Unknown || allowed.contains(&limiter);
+    let named_right = |allowed: &[Limiter]| named_right(limiter, allowed);
     match expected {
         Expected::Sound { limiters } => match judged.verdict.validity {
             Validity::NotTrusted => Grade::Condemned,
@@ -156,9 +155,20 @@ pub(crate) fn grade(expected: &Expected, judged: &JudgedRun) -> Grade {
         Expected::Limited { limiter: true_one } => match judged.verdict.validity {
             Validity::NotTrusted => Grade::Condemned,
             _ if limiter == *true_one => Grade::Right,
-            _ if limiter == Limiter::Unknown => Grade::Missed,
+            _ if limiter.wants_evidence() && named_right(&[*true_one]) => Grade::Missed,
             _ => Grade::Misnamed,
         },
+    }
+}
+
+/// Whether a limiter is none, the true one, or one of two of which one is true.
+pub(crate) fn named_right(limiter: Limiter, allowed: &[Limiter]) -> bool {
+    match limiter {
+        Limiter::Unknown => true,
+        Limiter::DeviceOrCap => {
+            allowed.contains(&Limiter::Device) || allowed.contains(&Limiter::Cap)
+        }
+        named => allowed.contains(&named),
     }
 }
 

@@ -60,6 +60,8 @@ pub enum Figure {
         interval: Option<(String, String)>,
         /// Why there is no interval.
         reason: Option<String>,
+        /// How much longer to run for one, when that is known.
+        longer_ns: Option<u64>,
     },
     /// There is none.
     Missing {
@@ -94,6 +96,7 @@ impl Figure {
             unit,
             interval: ends.map(|(low, high)| (digits(low / scale), digits(high / scale))),
             reason: estimate.reason.clone(),
+            longer_ns: estimate.run_longer_ns.filter(|_| ends.is_none()),
         }
     }
 
@@ -152,11 +155,10 @@ impl Figure {
         matches!(self, Figure::Missing { .. })
     }
 
-    /// How much longer to measure for a number, when that is known.
+    /// How much longer to measure for a number with its interval, when that is known.
     pub fn longer_ns(&self) -> Option<u64> {
         match self {
-            Figure::Missing { longer_ns, .. } => *longer_ns,
-            Figure::Known { .. } => None,
+            Figure::Missing { longer_ns, .. } | Figure::Known { longer_ns, .. } => *longer_ns,
         }
     }
 

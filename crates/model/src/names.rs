@@ -32,6 +32,7 @@ pub fn limiter(limiter: Limiter) -> &'static str {
         Limiter::GeneratorCpu => "generator CPU",
         Limiter::Rate => "the requested rate",
         Limiter::Cap => "a configured limit",
+        Limiter::DeviceOrCap => "device or a limit",
         Limiter::Cache => "a cache",
         Limiter::Flush => "flush (durability)",
         Limiter::Filesystem => "file system",
@@ -82,6 +83,7 @@ pub fn limiter_key(limiter: Limiter) -> &'static str {
         Limiter::GeneratorCpu => "generator_cpu",
         Limiter::Rate => "rate",
         Limiter::Cap => "cap",
+        Limiter::DeviceOrCap => "device_or_cap",
         Limiter::Cache => "cache",
         Limiter::Flush => "flush",
         Limiter::Filesystem => "filesystem",
@@ -117,21 +119,7 @@ mod tests {
         ] {
             assert_eq!(serde_json::to_value(v).unwrap(), validity_key(v));
         }
-        for l in [
-            Limiter::Device,
-            Limiter::QueueDepth,
-            Limiter::GeneratorCpu,
-            Limiter::Rate,
-            Limiter::Cap,
-            Limiter::Cache,
-            Limiter::Flush,
-            Limiter::Filesystem,
-            Limiter::Memory,
-            Limiter::Network,
-            Limiter::Thermal,
-            Limiter::ForeignLoad,
-            Limiter::Unknown,
-        ] {
+        for l in Limiter::ALL {
             assert_eq!(serde_json::to_value(l).unwrap(), limiter_key(l));
         }
         for s in [

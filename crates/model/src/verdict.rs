@@ -35,6 +35,9 @@ pub enum Limiter {
     Rate,
     /// A provisioned or configured limit.
     Cap,
+    /// The device or a limit in front of it: one of them is reached for sure, and what was
+    /// measured does not tell which.
+    DeviceOrCap,
     /// A cache answered.
     Cache,
     /// Waiting for data to become durable.
@@ -51,6 +54,31 @@ pub enum Limiter {
     ForeignLoad,
     /// Nothing could be proved. Better than a wrong name.
     Unknown,
+}
+
+impl Limiter {
+    /// Every limiter.
+    pub const ALL: [Limiter; 14] = [
+        Limiter::Device,
+        Limiter::QueueDepth,
+        Limiter::GeneratorCpu,
+        Limiter::Rate,
+        Limiter::Cap,
+        Limiter::DeviceOrCap,
+        Limiter::Cache,
+        Limiter::Flush,
+        Limiter::Filesystem,
+        Limiter::Memory,
+        Limiter::Network,
+        Limiter::Thermal,
+        Limiter::ForeignLoad,
+        Limiter::Unknown,
+    ];
+
+    /// Whether more evidence would give one name: there is none, or one of two.
+    pub fn wants_evidence(self) -> bool {
+        matches!(self, Limiter::Unknown | Limiter::DeviceOrCap)
+    }
 }
 
 /// Outcome of one check.

@@ -46,9 +46,6 @@ const STYLE: &str = concat!(
     include_str!("../assets/report.css"),
 );
 
-/// What is said of checks without the evidence that they need.
-const NOT_MEASURED: &str = "could not be measured here";
-
 /// The run as one HTML document.
 ///
 /// # Errors

@@ -52,7 +52,7 @@ pub(crate) fn limiter_lines(run: &JudgedRun) -> Vec<String> {
         } else {
             names.join(", ")
         };
-        let command = rows.first().filter(|_| limiter == Limiter::Unknown);
+        let command = rows.first().filter(|_| limiter.wants_evidence());
         let command = command.and_then(|row| named_command(&row.verdict.limiter_evidence));
         let hint = match command {
             // That is what was run.

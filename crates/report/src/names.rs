@@ -23,7 +23,10 @@ pub(crate) fn tally(findings: &[Finding], status: FindingStatus) -> usize {
     findings.iter().filter(|f| f.status == status).count()
 }
 
-/// `21 checks passed`, and how many of them `could not run here`.
+/// What is said of checks without the evidence that they need.
+pub(crate) const NOT_RUN: &str = "could not run here";
+
+/// `21 checks passed`, and how many of them could not run.
 pub(crate) fn checks_passed(findings: &[Finding], not_measured: &str) -> String {
     let passed = counted(tally(findings, FindingStatus::Pass) as u64, "check");
     match tally(findings, FindingStatus::NotMeasured) {
@@ -39,6 +42,7 @@ pub(crate) fn limited_by(limiter: Limiter) -> String {
             format!("the {}", self::limiter(limiter))
         }
         Limiter::GeneratorCpu => "the CPU of the generator".to_owned(),
+        Limiter::DeviceOrCap => "the device or a limit in front of it".to_owned(),
         Limiter::Flush => "flushes (durability)".to_owned(),
         Limiter::Unknown => "something that is not determined".to_owned(),
         limiter => self::limiter(limiter).to_owned(),

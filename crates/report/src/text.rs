@@ -14,7 +14,7 @@ mod objects;
 mod options;
 pub(crate) mod page;
 pub(crate) mod plot;
-mod rerun;
+pub(crate) mod rerun;
 mod rows;
 mod sets;
 mod standard;

@@ -10,10 +10,20 @@ const LETTERS: usize = 64;
 /// the same, as an alarm and a rule of stacks can look at one thing.
 pub fn find(id_or_name: &str) -> Vec<&'static Rule> {
     let wanted = id_or_name.trim();
+    let wanted_number = letters_and_number(wanted);
     let named = |rule: &&Rule| {
-        rule.id.eq_ignore_ascii_case(wanted) || rule.name.eq_ignore_ascii_case(wanted)
+        let same_number = wanted_number.is_some() && wanted_number == letters_and_number(rule.id);
+        let named = |own: &str| own.eq_ignore_ascii_case(wanted);
+        same_number || named(rule.id) || named(rule.name)
     };
     all().filter(named).collect()
+}
+
+/// An id as it is meant: `v1` is V01.
+fn letters_and_number(id: &str) -> Option<(String, u32)> {
+    let digits = id.find(|c: char| c.is_ascii_digit())?;
+    let (letters, number) = id.split_at(digits);
+    Some((letters.to_ascii_uppercase(), number.parse().ok()?))
 }
 
 fn all() -> impl Iterator<Item = &'static Rule> {
@@ -63,6 +73,7 @@ mod tests {
     #[test]
     fn rules_are_found_by_id_and_name() {
         assert_eq!(find("v01"), [check::V01]);
+        assert_eq!(find("v1"), [check::V01]);
         assert_eq!(find(" little "), [check::V20]);
         assert_eq!(find("Disk-Space")[0].table, "alarm");
         let tables: Vec<&str> = find("link-below-rated").iter().map(|r| r.table).collect();

@@ -232,9 +232,9 @@ fn read_listing(row: &Row<'_>) -> rusqlite::Result<RunListing> {
     })
 }
 
-/// How many runs back from the latest one, for `latest` and `latest~N`.
+/// How many runs back from the latest one, for `latest` and `latest~N`, also as `last`.
 fn back_from_latest(text: &str) -> Option<u32> {
-    match text.strip_prefix("latest")? {
+    match text.strip_prefix("latest").or(text.strip_prefix("last"))? {
         "" => Some(0),
         rest => rest.strip_prefix('~')?.parse().ok(),
     }

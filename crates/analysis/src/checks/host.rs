@@ -180,15 +180,15 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
             "the host's CPUs were not observed",
         ));
     }
-    let percent = |name: &str, share: Option<f64>| match share {
-        Some(share) => format!("{name} {:.1} %", 100.0 * share),
-        None => format!("{name} not known"),
+    let percent = |share: Option<f64>| match share {
+        Some(share) => format!("{:.1} %", 100.0 * share),
+        None => "an unknown share".to_owned(),
     };
     let evidence = format!(
-        "{}, {}, {}",
-        percent("steal", short.steal),
-        percent("some task waited for a CPU", short.pressure),
-        percent("workers waited for a CPU", short.run_delay),
+        "workers waited for a CPU for {} of the time, any task for {}; the hypervisor kept {}",
+        percent(short.run_delay),
+        percent(short.pressure),
+        percent(short.steal),
     );
     let steal = short.steal.unwrap_or(0.0);
     let (mut status, threshold) = grade(RULE, steal);

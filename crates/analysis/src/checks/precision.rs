@@ -51,7 +51,9 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let evidence = match seconds {
         1 => format!("{kind}: a single second was measured{hint}"),
-        _ => format!("{kind}: {seconds} s hold {n_effective:.1} independent seconds{hint}"),
+        _ => format!(
+            "{kind}: {seconds} s say as much as {n_effective:.1} that do not depend on one another{hint}"
+        ),
     };
     Some(Outcome::graded(RULE, n_effective, evidence).at_most(FindingStatus::Info))
 }
@@ -105,7 +107,7 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
     let few = is_few(&ratio);
     let need = check::v16::INFO;
     let hint = match (short, half > need) {
-        (true, _) => " (rough: too few independent seconds)".to_owned(),
+        (true, _) => " (rough: too few seconds)".to_owned(),
         (false, true) => format!(
             "; about {} longer would bring it to {:.0} %",
             unit::span(longer_for(
@@ -121,10 +123,10 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
     let evidence = match (few, is_too_wide(1.0, half)) {
         (true, _) => {
             let scatter = match grade(RULE, half).0 >= FindingStatus::Caveat {
-                true => "they scatter widely",
-                false => "they scatter little",
+                true => "its seconds differ widely",
+                false => "its seconds differ little",
             };
-            format!("{kind}: too few independent seconds for an interval; {scatter}")
+            format!("{kind}: too short for an interval; {scatter}")
         }
         (false, true) => {
             format!("{kind}: the 95 % interval is too wide to be printed{hint}")

@@ -105,21 +105,7 @@ mod tests {
 
     #[test]
     fn every_limiter_is_explained_as_it_is_printed_and_as_json_has_it() {
-        for of in [
-            Limiter::Device,
-            Limiter::QueueDepth,
-            Limiter::GeneratorCpu,
-            Limiter::Rate,
-            Limiter::Cap,
-            Limiter::Cache,
-            Limiter::Flush,
-            Limiter::Filesystem,
-            Limiter::Memory,
-            Limiter::Network,
-            Limiter::Thermal,
-            Limiter::ForeignLoad,
-            Limiter::Unknown,
-        ] {
+        for of in Limiter::ALL {
             for word in [limiter(of), limiter_key(of)] {
                 assert!(meaning(word, 80).is_some(), "{word}");
             }

@@ -17,7 +17,7 @@ use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 pub use self::rig::Rig;
 use crate::case::Expected;
 use crate::fio_view::FioView;
-use crate::grade::{Grade, grade, limiter_of, objections};
+use crate::grade::{Grade, grade, limiter_of, named_right, objections};
 
 /// A target of known truth, and what a right judgement of it says.
 pub struct RealScenario {
@@ -117,7 +117,7 @@ impl RealScenario {
         match (&self.expected, strict) {
             (Expected::Sound { limiters }, Grade::Doubted | Grade::Condemned) if !others => {
                 let limiter = limiter_of(judged);
-                match limiter == Limiter::Unknown || limiters.contains(&limiter) {
+                match named_right(limiter, limiters) {
                     true => Grade::Right,
                     false => Grade::Misnamed,
                 }

@@ -144,6 +144,9 @@ impl<'a> Walk<'a> {
                 Step::Run(spec) => vec![*spec],
                 Step::RunTogether(set) => set,
                 Step::End(reason) => {
+                    if let Some(reason) = &reason {
+                        let _ = self.handle(Event::Note(format!("it ends here: {reason}")));
+                    }
                     return Ok(spared.unwrap_or(Outcome {
                         state: RunState::Complete,
                         reason,

@@ -10,7 +10,7 @@ use super::next_step::{Source, next_step};
 use super::text::{recorded, row};
 use super::{graph, headline, word};
 use crate::chart::plot::escaped;
-use crate::html::answer::{Answer, AnswerBox, LIMITER};
+use crate::html::answer::{Answer, AnswerBox};
 use crate::html::document_page::{self, DocumentPage, PageBlock, PageCell, PagePart, PageTable};
 use crate::html::headline::sentence_of;
 use crate::html::key_figures::KeyFigure;
@@ -93,7 +93,7 @@ fn answer(diagnosis: &Diagnosis, source: &Source) -> Answer {
         sentence: format!("{}.", headline(diagnosis)),
         boxes: vec![
             AnswerBox::new("Is it the storage?", tone, word(diagnosis.answer)),
-            AnswerBox::new(LIMITER, Tone::Strong, shortage(diagnosis.limiter)),
+            AnswerBox::new("What was short?", Tone::Strong, shortage(diagnosis.limiter)),
         ],
         next: settle.or_else(|| next_step(diagnosis, source)),
     }

@@ -1,9 +1,12 @@
 //! What a run means in one sentence, and what to do next.
 
-use fathom_model::{Estimate, JudgedRun, Limiter, Validity};
+use fathom_model::figure::Throughput;
+use fathom_model::judged::ResultRow;
+use fathom_model::{JudgedRun, Limiter, Validity};
 
 use crate::comparison as words;
-use crate::{affected, facts, names, summary};
+use crate::text::rerun;
+use crate::{affected, facts, names};
 
 /// What the run says: the answer of its study, or else what its verdict means.
 pub(super) fn sentence(run: &JudgedRun) -> String {
@@ -47,29 +50,10 @@ pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
     if let Some(step) = crate::next_step::of(run) {
         return Some(step);
     }
-    let longer = run.rows.iter().flat_map(|row| &row.ops).flat_map(|op| {
-        let latency = summary::first_latency(op);
-        let estimates = [&op.ops_per_second, &op.bytes_per_second]
-            .map(Estimate::clone)
-            .into_iter()
-            .chain([latency.percentile(99.0)]);
-        estimates
-            .filter_map(|estimate| estimate.run_longer_ns)
-            .collect::<Vec<_>>()
-    });
-    let longer_ns = longer.max()?;
-    let more_files = run
-        .trials
-        .iter()
-        .filter_map(|trial| facts::more_files(trial, longer_ns));
-    if let Some(files) = more_files.max() {
-        return Some(format!(
-            "Repeat it with `--files {files}`: all files were visited before the time was over."
-        ));
-    }
-    let longer = fathom_model::figure::longer(longer_ns);
+    let rows: Vec<&ResultRow> = run.rows.iter().collect();
+    let flags = rerun::advice(run, &rows, Throughput::Binary)?;
     Some(format!(
-        "Measure {longer} longer per trial: then every rate and p99 has its interval."
+        "Repeat it with `{flags}`: then every rate and p99 has its interval."
     ))
 }
 

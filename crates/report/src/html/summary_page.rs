@@ -106,7 +106,7 @@ impl<'a> Page<'a> {
             sentence: headline::sentence(run),
             badge: Badge::of(run.verdict.validity),
             affected_rows: affected::of(run).map(|rows| rows.count),
-            checks: names::checks_passed(findings, super::NOT_MEASURED),
+            checks: names::checks_passed(findings, names::NOT_RUN),
             objections,
             more_objections,
             limiter: names::limiter(run.verdict.limiter),

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use fathom_model::figure;
+use fathom_model::target::Target;
 use fathom_model::verdict::Fit;
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
@@ -237,9 +238,9 @@ fn reading(form: Option<&Results<'_>>, results: &[ResultLine], sums: &[rows::Sum
     cell::reading(of_form.chain(of_rows).chain(of_sums))
 }
 
-/// `21 checks passed, 3 could not be measured here, 1 objection`.
+/// `21 checks passed, 3 could not run here, 1 objection`.
 fn checks_line(findings: &[Finding]) -> String {
-    let passed = names::checks_passed(findings, super::NOT_MEASURED);
+    let passed = names::checks_passed(findings, names::NOT_RUN);
     match names::objections(findings).len() {
         0 => passed,
         n => format!("{passed}, {}", unit::counted(n as u64, "objection")),
@@ -257,7 +258,14 @@ fn below(run: &JudgedRun) -> Vec<String> {
     lines
 }
 
+/// How long it took; of simulated drives, whose clock is not that of this host, how long
+/// they ran.
 fn spent(run: &JudgedRun) -> String {
+    let is_simulated = |trial: &JudgedTrial| matches!(trial.target, Target::Sim(_));
+    if !run.trials.is_empty() && run.trials.iter().all(is_simulated) {
+        let durations = run.trials.iter().map(|trial| trial.summary.duration_ns);
+        return format!("{} simulated", unit::span(durations.sum()));
+    }
     run.run
         .ended_unix_ns
         .and_then(|end| end.checked_sub(run.run.started_unix_ns))

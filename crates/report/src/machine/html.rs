@@ -6,7 +6,7 @@ use fathom_model::view::Tone;
 
 use super::beyond::beyond;
 use super::{beyond_words, figure, sentence, shown, topology};
-use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
+use crate::html::answer::{Answer, AnswerBox};
 use crate::html::document_page::{
     self, DocumentPage, PageBlock, PageCell, PageLine, PagePart, PageTable,
 };
@@ -76,13 +76,18 @@ pub fn html(found: &MachineUse, moment: &PageMoment) -> crate::Result<String> {
     })
 }
 
+/// The question about what has nothing left.
+const FULL: &str = "Is anything full?";
+/// The question whether that can be told.
+const READ: &str = "Was everything read?";
+
 fn answer(found: &MachineUse) -> Answer {
     let beyond = beyond_words(found);
     let resources = unit::counted(found.resources.len() as u64, "resource");
     let limiter = match beyond.as_slice() {
-        [] => AnswerBox::new(LIMITER, Tone::Good, "nothing is beyond its threshold"),
+        [] => AnswerBox::new(FULL, Tone::Good, "nothing is beyond its threshold"),
         [first, ..] => AnswerBox::new(
-            LIMITER,
+            FULL,
             Tone::Warning,
             format!(
                 "{} beyond the threshold",
@@ -93,8 +98,8 @@ fn answer(found: &MachineUse) -> Answer {
         .with(beyond.clone()),
     };
     let read = match found.notes.is_empty() {
-        true => AnswerBox::new(VALIDITY, Tone::Good, format!("{resources} read")),
-        false => AnswerBox::new(VALIDITY, Tone::Warning, "see the remarks")
+        true => AnswerBox::new(READ, Tone::Good, format!("{resources} read")),
+        false => AnswerBox::new(READ, Tone::Warning, "see the remarks")
             .because(format!("{resources} read"))
             .with(found.notes.clone()),
     };

@@ -1,5 +1,5 @@
-//! What to type for the figures that are missing: a longer run, or more files where all of
-//! them were worked on before the time was over.
+//! What to type for the figures and intervals that are missing: a longer run, or more files
+//! where all of them were worked on before the time was over.
 
 use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::ResultRow;
@@ -9,7 +9,7 @@ use super::rows::entries;
 use crate::facts::more_files;
 
 /// Flags of one more run that gives every missing figure of the rows.
-pub(super) fn advice(
+pub(crate) fn advice(
     run: &JudgedRun,
     rows: &[&ResultRow],
     throughput: Throughput,
@@ -33,7 +33,7 @@ pub(super) fn advice(
     let files = files.map(|files| format!("--files {files}"));
     let runtime = runtime_ns.map(|ns| format!("--runtime {}s", rounded_up(ns)));
     let flags: Vec<String> = files.into_iter().chain(runtime).collect();
-    (!flags.is_empty()).then(|| format!("re-run with `{}`", flags.join(" ")))
+    (!flags.is_empty()).then(|| flags.join(" "))
 }
 
 /// How much longer the row would have to be measured.

@@ -4,7 +4,7 @@ use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::{JudgedRun, unit};
 
-use super::notes::{example, mark_legend};
+use super::notes::{mark_legend, why};
 use super::page::Page;
 use super::rerun;
 use crate::names::mark;
@@ -238,17 +238,20 @@ fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput
         .collect();
     let mut notes = Vec::new();
     let (missing, known): (Vec<_>, Vec<_>) = figures.iter().partition(|f| f.is_missing());
-    if !known.is_empty() {
+    let (sure, bare): (Vec<&Figure>, Vec<&Figure>) = known
+        .into_iter()
+        .partition(|f| f.plus_minus(false).is_some());
+    if !sure.is_empty() {
         notes.push("±: 95 % interval.".to_owned());
     }
-    let bare = known.iter().filter(|f| f.plus_minus(false).is_none());
-    if let Some(reason) = example(bare.copied()) {
-        notes.push(format!("±?: no interval ({reason})."));
+    if let Some(reason) = why(&bare, "too short for an interval", page.verbose) {
+        notes.push(format!("±?: {reason}."));
     }
-    let hint = rerun::advice(run, rows, throughput).map(|advice| format!("; {advice}"));
-    if let Some(reason) = example(missing.into_iter()) {
-        notes.push(format!("n/a ({reason}){}.", hint.unwrap_or_default()));
+    if let Some(reason) = why(&missing, "too few operations", page.verbose) {
+        notes.push(format!("n/a: {reason}."));
     }
+    let advice = rerun::advice(run, rows, throughput);
+    notes.extend(advice.map(|flags| format!("`{flags}` gives them.")));
     notes.extend(mark_legend(rows.iter().map(|row| row.verdict.validity)));
     if !notes.is_empty() {
         page.paragraph(0, 0, &notes.join(" "));

@@ -67,7 +67,7 @@ fn write_validity(page: &mut Page, run: &JudgedRun) {
         Validity::NotTrusted => Tone::Bad,
     };
     let affected = affected::rows(run).map_or(String::new(), |rows| format!(" in {rows}"));
-    let checks = names::checks_passed(&verdict.findings, "could not run here");
+    let checks = names::checks_passed(&verdict.findings, names::NOT_RUN);
     let text = format!("{words}{affected} ({checks})");
     page.field_toned("Validity", &text, Some((words, tone)));
     let objections = names::objections(&verdict.findings);

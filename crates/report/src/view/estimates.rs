@@ -15,7 +15,7 @@ use fathom_model::view::{Cell, Column, ColumnKind, EstimateCell, Table, UnitText
 
 use crate::escape::escape_markdown as escape;
 use crate::table::{self, Align, display_width, pad, wrap};
-use crate::text::notes::{example, mark_legend};
+use crate::text::notes::{mark_legend, why};
 use crate::text::page::Page;
 
 /// The unit of formats whose reader chooses none.
@@ -221,25 +221,28 @@ pub(super) fn notes(view: &View) -> Vec<String> {
         .filter(|figure| figure.plus_minus(false).is_none())
         .collect();
     let widest = widest.map(|share| format!("±{} or narrower", figure::percent(share)));
-    notes.extend(match (widest, example(bare.iter())) {
+    let bare: Vec<&Figure> = bare.iter().collect();
+    notes.extend(match (widest, why(&bare, "too short", false)) {
         (Some(widest), None) => Some(format!("95 % intervals of IOPS: {widest}.")),
         (Some(widest), Some(reason)) => Some(format!(
             "95 % intervals of IOPS: {widest}, but {} without ({reason}).",
             bare.len()
         )),
-        (None, Some(reason)) => Some(format!("No 95 % intervals ({reason}).")),
+        (None, Some(reason)) => Some(format!("No 95 % intervals: {reason}.")),
         (None, None) => None,
     });
     let missing: Vec<Figure> = of(Unit::Nanoseconds)
         .map(|latency| Figure::of(latency, UNIT))
         .filter(Figure::is_missing)
         .collect();
-    notes.extend(example(missing.iter()).map(|reason| {
-        let most = missing.iter().filter_map(Figure::longer_ns).max();
+    let missing: Vec<&Figure> = missing.iter().collect();
+    let reason = why(&missing, "too few operations", false);
+    notes.extend(reason.map(|reason| {
+        let most = missing.iter().filter_map(|figure| figure.longer_ns()).max();
         let hint = most.map_or(String::new(), |ns| {
-            format!("measure up to {} longer; ", figure::longer(ns))
+            format!("; measure up to {} longer", figure::longer(ns))
         });
-        format!("n/a: {hint}{reason}.")
+        format!("n/a: {reason}{hint}.")
     }));
     notes.extend(mark_legend(cells.iter().filter_map(|cell| cell.validity())));
     notes

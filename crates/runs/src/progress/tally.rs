@@ -1,6 +1,10 @@
 //! What a run has measured so far, in a few words for those who wait.
 
 use fathom_model::{Histogram, OpKind, Sample, unit};
+use fathom_stats::order_statistics::least_samples;
+
+/// The percentile that is shown.
+const P99: f64 = 0.99;
 
 /// What was measured in some time: one interval of several trials, or all intervals
 /// of one.
@@ -52,9 +56,10 @@ impl Tally {
         }
     }
 
-    /// The p99, and how many operations failed.
+    /// The p99, where there are as many operations as the result asks for, and how many failed.
     pub(super) fn tail(&self) -> String {
-        let p99 = self.latencies.quantile(0.99);
+        let enough = self.latencies.count() as f64 >= least_samples(P99);
+        let p99 = self.latencies.quantile(P99).filter(|_| enough);
         let p99 = p99.map(|ns| format!("p99 {}", unit::latency(ns as f64)));
         let errors = match self.failed {
             0 => None,

@@ -59,22 +59,20 @@ pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, NoKnee> {
     let above = at.checked_sub(1).map(|before| rates[before].0);
     let evidence = match above {
         Some(above) => format!(
-            "knee at {} in flight: {} ops/s there, {} ops/s at {}, at most {} ops/s up \
-             to {}; with linear scaling {} would be enough",
+            "knee at {} in flight, with {} ops/s: {} give {} ops/s, and {} at most {} ops/s",
             unit::group(depth),
             unit::count(rates[at].1),
-            unit::count(rates[at - 1].1),
             unit::group(above),
-            unit::count(plateau),
+            unit::count(rates[at - 1].1),
             unit::group(last.0),
-            unit::count(cross),
+            unit::count(plateau),
         ),
         None => format!(
-            "knee at {} in flight or below: {} ops/s there, at most {} ops/s up to {}",
+            "knee at {} in flight or below, with {} ops/s: {} give at most {} ops/s",
             unit::group(depth),
             unit::count(rates[at].1),
-            unit::count(plateau),
             unit::group(last.0),
+            unit::count(plateau),
         ),
     };
     Ok(Knee {

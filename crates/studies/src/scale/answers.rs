@@ -166,6 +166,7 @@ fn words(limiter: Limiter) -> &'static str {
         Limiter::GeneratorCpu => "the CPU of the hosts",
         Limiter::Rate => "the requested rate",
         Limiter::Cap => "a configured limit",
+        Limiter::DeviceOrCap => "the device or a limit in front of it",
         Limiter::Cache => "a cache",
         Limiter::Flush => "waiting for durability",
         Limiter::Filesystem => "the file system",

@@ -66,7 +66,7 @@ fn plans(ab: &Ab) -> anyhow::Result<([Plan; 2], Labels)> {
         false => one(ab, both[1])?,
     };
     let labels = match both[0] == both[1] {
-        true => ["A".to_owned(), "B".to_owned()],
+        true => ["A", "B"].map(|side| format!("{} ({side})", both[0])),
         false => both.map(str::to_owned),
     };
     Ok(([first, second], labels))
