@@ -29,9 +29,26 @@ pub(crate) fn ceiling_line(run: &JudgedRun) -> Option<String> {
     ))
 }
 
-/// Which limiter set which rows, one line each; empty when all rows have the
-/// same.
+/// Which limiter set which rows, one line each with the command that would tell more; empty
+/// when all rows have the same.
 pub(crate) fn limiter_lines(run: &JudgedRun) -> Vec<String> {
+    let found = row_limiters(run).into_iter();
+    found
+        .map(|(named, hint)| format!("{named}{hint}"))
+        .collect()
+}
+
+/// The same in one line, without commands.
+pub(crate) fn limiter_line(run: &JudgedRun) -> String {
+    let named: Vec<String> = row_limiters(run)
+        .into_iter()
+        .map(|(named, _)| named)
+        .collect();
+    named.join("; ")
+}
+
+/// A limiter with its rows, and what to type where more evidence is wanted.
+fn row_limiters(run: &JudgedRun) -> Vec<(String, String)> {
     let mut found: Vec<(Limiter, Vec<&ResultRow>)> = Vec::new();
     // What limits the control says nothing about the sides.
     let is_side = |row: &&ResultRow| row.role != TrialRole::Control;
@@ -62,7 +79,8 @@ pub(crate) fn limiter_lines(run: &JudgedRun) -> Vec<String> {
             Some(command) => format!("; try `{command}`"),
             None => String::new(),
         };
-        format!("{}: {listed}{hint}", crate::names::limiter(limiter))
+        let named = format!("{}: {listed}", crate::names::limiter(limiter));
+        (named, hint)
     };
     found.into_iter().map(line).collect()
 }

@@ -20,7 +20,12 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             turned_synchronous,
         ),
         faulty("generator at its ceiling", &["V22"], cpu, at_ceiling),
-        faulty("rate that cannot be kept", &["V23"], &[], rate_not_kept),
+        faulty(
+            "rate that cannot be kept",
+            &["V23"],
+            &[Limiter::Cap],
+            rate_not_kept,
+        ),
         faulty("bad clock", &["V24"], depth, bad_clock),
         faulty("errors on the drive", &["V26"], &[], io_errors),
         faulty("bandwidth in the wrong unit", &["V25"], &[], wrong_unit),

@@ -65,6 +65,8 @@ pub(super) struct Page<'a> {
     objections: Vec<&'a Finding>,
     limiter: &'static str,
     limiter_lines: Vec<String>,
+    /// The same in one line.
+    limiter_line: String,
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
     fleet: Option<HostsSection>,
@@ -163,6 +165,7 @@ impl<'a> Page<'a> {
             objections: names::objections(findings),
             limiter: names::limiter(run.verdict.limiter),
             limiter_lines: limits::limiter_lines(run),
+            limiter_line: limits::limiter_line(run),
             ceiling: limits::ceiling_line(run),
             fitness: fitness_view(run),
             fleet: HostsSection::of(run),
@@ -258,13 +261,12 @@ fn below(run: &JudgedRun) -> Vec<String> {
     lines
 }
 
-/// How long it took; of simulated drives, whose clock is not that of this host, how long
-/// they ran.
+/// How long it took; of simulated drives, by their own clock.
 fn spent(run: &JudgedRun) -> String {
     let is_simulated = |trial: &JudgedTrial| matches!(trial.target, Target::Sim(_));
     if !run.trials.is_empty() && run.trials.iter().all(is_simulated) {
         let durations = run.trials.iter().map(|trial| trial.summary.duration_ns);
-        return format!("{} simulated", unit::span(durations.sum()));
+        return unit::span(durations.sum());
     }
     run.run
         .ended_unix_ns
