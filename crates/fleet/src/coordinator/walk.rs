@@ -145,7 +145,7 @@ impl<'a> Walk<'a> {
                 Step::RunTogether(set) => set,
                 Step::End(reason) => {
                     if let Some(reason) = &reason {
-                        let _ = self.handle(Event::Note(format!("it ends here: {reason}")));
+                        let _ = self.handle(Event::Note(format!("no further trials: {reason}")));
                     }
                     return Ok(spared.unwrap_or(Outcome {
                         state: RunState::Complete,
