@@ -76,7 +76,7 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             let by_itself = saturated_by_itself(&members[index], wanted);
             let named = match knee.as_ref().or(by_itself.as_ref()) {
                 Some(knee) => Some(match waited_for_cpus(&judged[index]) {
-                    Some(finding) => knee.beside_a_crowd(finding),
+                    Some(finding) => knee.beside_a_crowd(&trials[index], finding),
                     None => knee.named(&trials[index]),
                 }),
                 None if probed && !members[index].evidence => {
@@ -89,10 +89,15 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
                 None => knee::not_measured(&trials[index], probed),
             };
             let outcome = outcome.filter(|_| !members[index].evidence);
-            // A plateau that rises with the depth is one of latency, not of a cap.
-            let refuted = members[index].limiter == Limiter::Cap
-                && knee.as_ref().is_some_and(knee::Knee::wants_depth)
-                && checks::declared_cap(&trials[index]).is_none();
+            // What another depth measured counts for more than what one trial suggests.
+            let wants_depth = knee.as_ref().map(knee::Knee::wants_depth);
+            let refuted = match (members[index].limiter, wants_depth) {
+                // A plateau that rises with the depth is one of latency, not of a cap.
+                (Limiter::Cap, Some(true)) => checks::declared_cap(&trials[index]).is_none(),
+                // One operation at a time is all that this target does at once.
+                (Limiter::QueueDepth, Some(false)) => true,
+                _ => false,
+            };
             (named.filter(|_| unknown || refuted), outcome)
         })
         .collect();
@@ -180,7 +185,10 @@ fn apply_busy_workers(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
 fn still_unknown(trial: &Trial<'_>, judged: &JudgedTrial) -> Named {
     let known = judged.verdict.limiter_evidence.as_str();
     let command = would_tell(trial);
-    let known = known.strip_suffix(command.as_str()).unwrap_or(known);
+    let command = match known.contains(command.trim_start_matches("; ")) {
+        true => "",
+        false => command.as_str(),
+    };
     (
         Limiter::Unknown,
         format!("{known}; {}{command}", knee::UNDECIDED),

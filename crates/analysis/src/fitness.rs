@@ -250,10 +250,13 @@ fn too_many_are_slow(condition: &Condition, latencies: &KindLatencies<'_>) -> Op
     let (_, latencies) = latencies.relevant();
     let slow = clustered_share(&latencies.slower_than(condition.bound))?;
     (slow.at_least > allowed).then(|| {
+        if slow.share >= 1.0 {
+            return "every operation took longer".to_owned();
+        }
         format!(
-            "{:.1} % of the operations took longer, in {} (at least {:.1} % with 95 % confidence)",
+            "{:.1} % of the operations took longer, in {} (95 % sure: {:.1} % or more)",
             100.0 * slow.share,
-            unit::counted(slow.clusters as u64, "spell"),
+            unit::counted(slow.clusters as u64, "period"),
             100.0 * slow.at_least
         )
     })

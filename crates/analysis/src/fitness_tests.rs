@@ -129,7 +129,7 @@ fn pauses_break_a_target_although_the_percentile_has_no_interval() {
     };
     let broken = judged("p99<40ms", paused(3));
     assert_eq!(broken.outcome, Fit::NotMet, "{broken:?}");
-    assert!(broken.evidence.contains("in 5 spells"), "{broken:?}");
+    assert!(broken.evidence.contains("in 5 periods"), "{broken:?}");
     // One spell may have been chance.
     let once = judged("p99<40ms", paused(14));
     assert_eq!(once.outcome, Fit::NotProven, "{once:?}");

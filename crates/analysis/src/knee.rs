@@ -14,13 +14,13 @@ use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use fathom_model::workload::{DataSet, Workload};
 use fathom_rules::check::v21::{
-    AUTOCORRELATED, LEAST_BEFORE, LEAST_KEPT, MOST_GAIN, OTHER_STATE, TIMES_WAITING,
+    AUTOCORRELATED, LEAST_BEFORE, LEAST_KEPT, MOST_CROWDED, MOST_GAIN, OTHER_STATE, TIMES_WAITING,
 };
 use fathom_rules::{Rule, check};
 use fathom_stats::moments::mean;
 use fathom_stats::student::student_975;
 
-use crate::checks::{busy_worker, depth_kept, share_of_ceiling};
+use crate::checks::{busy_worker, depth_kept, share_of_ceiling, short_of_cpus};
 use crate::named_limiter::Named;
 use crate::outcome::Outcome;
 use crate::plateau::{a_line_would_show, may_be_capped};
@@ -73,8 +73,9 @@ impl Knee {
     /// The limiter with its evidence. Where caps exist and the rate is as
     /// steady as a cap makes it, saturation alone does not tell which it was.
     pub(crate) fn named(&self, trial: &Trial<'_>) -> Named {
-        if self.limiter == Limiter::Device && may_be_capped(trial) {
-            let why = "the rate is as steady as a cap would make it, and device and cap are not told apart";
+        if self.limiter == Limiter::Device
+            && let Some(why) = may_be_capped(trial)
+        {
             return (Limiter::DeviceOrCap, self.not_told_apart(why, trial));
         }
         if self.limiter == Limiter::DeviceOrCap {
@@ -102,8 +103,18 @@ impl Knee {
     }
 
     /// What it proves of workers that had to wait for a CPU: operations that end late
-    /// because nobody collects them look the same at every depth.
-    pub(crate) fn beside_a_crowd(&self, crowd: &Finding) -> Named {
+    /// because nobody collects them look the same at every depth. Where a CPU was short
+    /// for a small part of the time, the rest belongs to what was measured (Amdahl 1967).
+    pub(crate) fn beside_a_crowd(&self, trial: &Trial<'_>, crowd: &Finding) -> Named {
+        if let Some(share) = short_of_cpus(trial).filter(|share| *share < MOST_CROWDED) {
+            let (limiter, text) = self.named(trial);
+            let little = format!(
+                "{text}; CPUs were short for at most {:.0} % of the time ({}), too little to set the rate",
+                100.0 * share,
+                crowd.id
+            );
+            return (limiter, little);
+        }
         let text = format!(
             "{}; the workers also waited for a CPU ({}: {}), which may have set the rate",
             self.text, crowd.id, crowd.evidence
@@ -219,17 +230,13 @@ fn compare_depths(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
         other.trial.total_depth() as f64,
     );
     let (rate, their_rate) = (own.rate?, other.rate?);
-    if !(rate.low > 0.0 && their_rate.low > 0.0) {
-        return None;
-    }
+    let ratio = their_rate.over(&rate)?;
     let found = |limiter, what: &str, growth: f64| Knee {
         limiter,
         growth,
         text: at_depths(what, theirs as u64, mine as u64, growth),
     };
-    let at_least = their_rate.low / rate.high - 1.0;
-    let likely = their_rate.value / rate.value - 1.0;
-    let at_most = their_rate.high / rate.low - 1.0;
+    let (at_least, likely, at_most) = (ratio.low - 1.0, ratio.value - 1.0, ratio.high - 1.0);
     if theirs > mine && at_least > knee() {
         let what = "throughput was higher";
         return Some(found(Limiter::QueueDepth, what, at_least));
@@ -241,9 +248,9 @@ fn compare_depths(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
         return None;
     }
     // Slope of the chord from the lower depth, continued to twice the own.
-    let twice = |high: f64, low: f64| (high - low) / (mine - theirs) * mine / rate.value;
-    let bound = twice(rate.high, their_rate.low);
-    if is_flat(twice(rate.value, their_rate.value), bound) {
+    let twice = |above: f64| above / (mine - theirs) * mine / rate.value;
+    let bound = twice(rate.most_above(&their_rate));
+    if is_flat(twice(rate.value - their_rate.value), bound) {
         let what = "throughput was hardly lower";
         return Some(found(Limiter::Device, what, likely));
     }
@@ -261,7 +268,7 @@ fn is_flat(likely: f64, at_most: f64) -> bool {
 fn crowded(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
     let (rate, their_rate) = (own.rate?, other.rate?);
     let in_flight = own.trial.mean_in_flight()? / other.trial.mean_in_flight()?;
-    let times = in_flight * their_rate.low / rate.high;
+    let times = in_flight * their_rate.over(&rate)?.low;
     let own_limit = share_of_ceiling(own.trial).is_some_and(|s| s > check::v22::CAVEAT);
     (times.is_finite() && times >= TIMES_WAITING && !own_limit).then(|| {
         let text = format!(

@@ -108,6 +108,12 @@ fn doubtful_probes_name_nothing() {
     // Within the noise of a few seconds.
     let noisy = probed(row(32, 1000), row(64, 1060).with(|b| b.noise = 0.3));
     assert_eq!(noisy.rows[0].verdict.limiter, Limiter::Unknown);
+    let evidence = &noisy.rows[0].verdict.limiter_evidence;
+    assert_eq!(
+        evidence.matches("fathom curve depth").count(),
+        1,
+        "{evidence}"
+    );
     // Another state of the device.
     let cliff = probed(row(32, 1000), row(64, 500));
     assert_eq!(cliff.rows[0].verdict.limiter, Limiter::Unknown);
@@ -142,6 +148,74 @@ fn a_rate_as_steady_as_a_cap_is_not_called_the_device() {
     let evidence = &judged.rows[0].verdict.limiter_evidence;
     assert!(evidence.contains("cap"), "{evidence}");
     assert!(evidence.contains("--runtime 90s` tells"), "{evidence}");
+}
+
+/// A disk with one head does no more for a queue: then it is the device at depth 1 too.
+#[test]
+fn one_operation_at_a_time_is_the_device_where_more_bring_nothing() {
+    let limiter = |deep: u64| {
+        let rows = [row(1, 1000), row(32, deep)];
+        let host = rows[0].host.clone();
+        let mut trials = rows.map(|row| row.trial());
+        trials[1].spec.row = 1;
+        let judged = crate::judge(&run_of(trials.into(), host));
+        judged.rows[0].verdict.limiter
+    };
+    assert_eq!(limiter(1010), Limiter::Device);
+    assert_eq!(limiter(4000), Limiter::QueueDepth);
+}
+
+/// Waiting for a CPU that takes a tenth of the time leaves the rest to the target.
+#[test]
+fn a_little_waiting_for_a_cpu_sets_no_rate() {
+    let waiting = |percent: u64| {
+        row(32, 1000).edit_with(move |t| {
+            for sample in &mut t.samples {
+                sample.run_delay_ns = sample.duration_ns / 10;
+            }
+            for observation in &mut t.observations {
+                let some_ns = observation.duration_ns * percent / 100;
+                if let Some(pressure) = &mut observation.pressure {
+                    pressure.cpu_some_ns = some_ns;
+                }
+            }
+        })
+    };
+    for (rate, limiter) in [(1300, Limiter::QueueDepth), (1000, Limiter::Device)] {
+        let judged = probed(waiting(12), row(64, rate));
+        assert_eq!(knee(&judged).0, limiter);
+        let verdict = &judged.rows[0].verdict;
+        let evidence = &verdict.limiter_evidence;
+        assert!(evidence.contains("at most 12 % of the time"), "{evidence}");
+        let waited = verdict.findings.iter().find(|f| f.id == "V37").unwrap();
+        assert_eq!(waited.status, FindingStatus::Caveat);
+        // Others of the host waited more: what serves the target may be among them.
+        assert_eq!(
+            knee(&probed(waiting(30), row(64, rate))).0,
+            Limiter::Unknown
+        );
+    }
+}
+
+#[test]
+fn a_trial_too_short_to_show_its_scatter_is_not_called_the_device() {
+    let short = |b: &mut RecordBuilder| {
+        b.seconds = 2;
+        b.host.virtualization = Some("kvm".to_owned());
+    };
+    let on_metal = |b: &mut RecordBuilder| {
+        short(b);
+        b.host.virtualization = None;
+    };
+    let limiter = |set: &dyn Fn(&mut RecordBuilder)| {
+        let judged = probed(row(32, 4000).with(set), row(64, 4000).with(set));
+        let verdict = judged.rows[0].verdict.clone();
+        (verdict.limiter, verdict.limiter_evidence)
+    };
+    let (limiter_of_guest, evidence) = limiter(&short);
+    assert_eq!(limiter_of_guest, Limiter::DeviceOrCap, "{evidence}");
+    assert!(evidence.contains("too short"), "{evidence}");
+    assert_eq!(limiter(&on_metal).0, Limiter::Device);
 }
 
 #[test]

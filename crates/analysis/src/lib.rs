@@ -43,6 +43,7 @@ mod rate_range;
 mod repeat;
 mod repeatability;
 mod schedule_lag;
+mod series;
 mod set_sum;
 pub mod sizing;
 mod statistics;

@@ -301,29 +301,33 @@ pub(crate) fn would_tell(trial: &Trial<'_>) -> String {
 fn unknown(facts: &Facts<'_>) -> String {
     let trial = facts.trial;
     let mut parts: Vec<String> = Vec::new();
-    match share_of_ceiling(trial) {
-        Some(share) => parts.push(format!(
-            "fathom used {:.0} % of its own capacity",
-            100.0 * share
-        )),
-        None => parts.push("fathom's own capacity is not known".to_owned()),
-    }
+    parts.extend(
+        share_of_ceiling(trial)
+            .map(|share| format!("fathom used {:.0} % of its own capacity", 100.0 * share)),
+    );
     if let (Some(kept), false) = (depth_kept(trial), trial.open_loop()) {
-        parts.push(format!(
-            "the queue of {} was {:.0} % full",
-            unit::group(trial.total_depth()),
-            100.0 * kept
-        ));
+        let percent = (100.0 * kept).round();
+        // One operation that is always in flight is not a queue.
+        if trial.total_depth() > 1 || percent < 100.0 {
+            let depth = unit::group(trial.total_depth());
+            parts.push(format!("the queue of {depth} was {percent:.0} % full"));
+        }
     }
     match &facts.activity {
         Ok(activity) => parts.push(format!(
             "the device had {:.1} requests in its own queue",
             activity.mean_queue
         )),
+        // A simulated drive has no host to observe.
+        Err(_) if trial.kind == TargetKind::Sim => {}
         Err(reason) => parts.push(reason.to_string()),
     }
     let tell = would_tell(trial);
-    format!("{} ({})", tell.trim_start_matches("; "), parts.join(", "))
+    let tell = tell.trim_start_matches("; ");
+    match parts.is_empty() {
+        true => tell.to_owned(),
+        false => format!("{tell} ({})", parts.join(", ")),
+    }
 }
 
 /// Folds the limiters of several trials: one name if all agree.

@@ -27,7 +27,8 @@ use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_rules::method::held_by_a_cap::{
     CREDIT_RATIO, LATENCY_FIT, LEAST_AFTER_CREDITS, LEAST_BURST, LEAST_SECONDS, LINE_QUANTILE,
-    LINE_SECONDS, MOST_SCATTER, ROUNDNESS, TELLING_SECONDS, THRESHOLD as LARGEST_VARIATION,
+    LINE_SECONDS, MOST_SCATTER, NEAR_A_LINE, ROUNDNESS, TELLING_SECONDS,
+    THRESHOLD as LARGEST_VARIATION,
 };
 use fathom_rules::{TargetKind, check};
 use fathom_stats::moments::{Moments, mean};
@@ -55,7 +56,10 @@ pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
     if (flat.latency_ns / expected - 1.0).abs() > LATENCY_FIT {
         return None;
     }
-    let round = round_figure(flat.ops, flat.bytes).filter(|_| flat.rates.len() >= LEAST_SECONDS);
+    let long = flat.rates.len() >= LEAST_SECONDS;
+    // The own rate of a device may happen to be a round figure.
+    let by_chance = a_line_would_show(trial) && !flat.near_a_line();
+    let round = round_figure(flat.ops, flat.bytes).filter(|_| long && !by_chance);
     let (figure, sign) = match round {
         Some(figure) => (figure, "a round figure"),
         None if trial.workload.pattern.is_random() && flat.held_to_a_line() => (
@@ -89,19 +93,23 @@ pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
     ))
 }
 
-/// Whether saturation alone cannot tell device from cap: caps exist here, and the
-/// rate is flatter than devices usually are. Where the access is random and the seconds
-/// are many, a rate held by a cap would have shown as one: there it is the device.
-pub(crate) fn may_be_capped(trial: &Trial<'_>) -> bool {
-    let seconds: Vec<&Second<'_>> = whole_seconds(trial);
-    let rates: Vec<f64> = seconds.iter().map(|s| rate(s)).collect();
-    let flat = |m: Moments| {
-        let deviation = m.deviation()?;
-        let device = (MOST_SCATTER * m.mean).sqrt();
-        Some(deviation < LARGEST_VARIATION * m.mean && deviation < device)
+/// Why saturation alone cannot tell device from cap, where it cannot: caps exist here,
+/// and the rate is flatter than devices usually are, or the trial too short to show its
+/// scatter. Where the access is random and the seconds are many, a rate held by a cap
+/// would have shown as one: there it is the device.
+pub(crate) fn may_be_capped(trial: &Trial<'_>) -> Option<&'static str> {
+    if !caps_exist(trial) || a_line_would_show(trial) {
+        return None;
+    }
+    let rates: Vec<f64> = whole_seconds(trial).iter().map(|s| rate(s)).collect();
+    let scatter = Moments::of(&rates).and_then(|m| Some((m.mean, m.deviation()?)));
+    let Some((mean, deviation)) = scatter else {
+        return Some("the trial is too short to tell device and cap apart");
     };
-    let flat = Moments::of(&rates).and_then(flat).unwrap_or(false);
-    caps_exist(trial) && !a_line_would_show(trial) && flat
+    let device = (MOST_SCATTER * mean).sqrt();
+    (deviation < LARGEST_VARIATION * mean && deviation < device).then_some(
+        "the rate is as steady as a cap would make it, and device and cap are not told apart",
+    )
 }
 
 /// Whether a rate that a cap holds would have shown as one: at random, and long enough.
@@ -183,6 +191,12 @@ impl Flat {
     fn held_to_a_line(&self) -> bool {
         self.rates.len() >= LINE_SECONDS
             && bridge(&self.rates).is_some_and(|value| value < LINE_QUANTILE)
+    }
+
+    /// Whether the rate could be held to a line; hardly so where nothing holds it.
+    fn near_a_line(&self) -> bool {
+        self.rates.len() < LINE_SECONDS
+            || bridge(&self.rates).is_some_and(|value| value < NEAR_A_LINE)
     }
 }
 

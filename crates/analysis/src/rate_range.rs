@@ -38,6 +38,33 @@ impl RateRange {
             high: value + half,
         })
     }
+
+    /// This rate over another, measured apart from it: the bounds of both are joined as
+    /// independent errors of the logarithms (Zou & Donner 2008). `None` where a lower
+    /// bound is not above 0.
+    pub(crate) fn over(&self, other: &RateRange) -> Option<RateRange> {
+        if !(self.low > 0.0 && other.low > 0.0) {
+            return None;
+        }
+        let value = self.value / other.value;
+        let up = (self.high / self.value)
+            .ln()
+            .hypot((other.value / other.low).ln());
+        let down = (self.value / self.low)
+            .ln()
+            .hypot((other.high / other.value).ln());
+        Some(RateRange {
+            low: value * (-down).exp(),
+            value,
+            high: value * up.exp(),
+        })
+    }
+
+    /// By how much this rate is above another at most.
+    pub(crate) fn most_above(&self, other: &RateRange) -> f64 {
+        let error = (self.high - self.value).hypot(other.value - other.low);
+        self.value - other.value + error
+    }
 }
 
 /// Half of the 95 % interval of a mean of a few seconds, relative to the mean.
@@ -71,6 +98,28 @@ mod tests {
             let share = held.count() as f64 / 4000.0;
             assert!(share >= 0.92, "{phi}: {share}");
         }
+    }
+
+    /// The bounds of a ratio hold the truth as often as those of its two rates.
+    #[test]
+    fn a_ratio_of_two_ranges_holds_the_truth() {
+        let mut noise = seeded(6);
+        let mut range = |truth: f64| {
+            let value = truth * (1.0 + 0.05 * noise.normal());
+            let half = 1.96 * 0.05 * truth;
+            RateRange {
+                low: value - half,
+                value,
+                high: value + half,
+            }
+        };
+        let held = (0..4000).filter(|_| {
+            let (mine, theirs) = (range(100.0), range(130.0));
+            let ratio = theirs.over(&mine).unwrap();
+            ratio.low <= 1.3 && 1.3 <= ratio.high && mine.most_above(&theirs) >= -30.0
+        });
+        let share = held.count() as f64 / 4000.0;
+        assert!((0.91..0.97).contains(&share), "{share}");
     }
 
     #[test]

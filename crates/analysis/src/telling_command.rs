@@ -1,6 +1,6 @@
 //! The command that would determine what could not be determined.
 
-use fathom_model::workload::{BlockSizes, CacheMode, Distribution, OpMix, Pattern, Workload};
+use fathom_model::workload::{BlockSizes, CacheMode, OpMix, Pattern, SyncCall, Workload};
 use fathom_model::{shell, unit};
 
 use crate::trial::Trial;
@@ -21,7 +21,8 @@ pub(crate) fn depth_command(trial: &Trial<'_>) -> String {
         );
     }
     let words = block_words(trial);
-    if trial.engine().one_at_a_time() {
+    // A worker flushes what it wrote before it writes on: more depth is not in flight.
+    if trial.engine().one_at_a_time() || workload.sync.every_writes > 0 {
         let workers = workload.workers.saturating_mul(2);
         return format!("fathom io {target} {words} --numjobs {workers}");
     }
@@ -43,19 +44,15 @@ pub(crate) fn block_command(trial: &Trial<'_>) -> String {
     )
 }
 
-/// The command that tells a cap from a device: at random, so long that a rate which is
-/// held to a line shows.
+/// The command that tells a cap from a device: the same workload for so long that a rate
+/// which is held to a line shows.
 pub(crate) fn line_command(trial: &Trial<'_>) -> String {
     use fathom_rules::method::held_by_a_cap::TELLING_SECONDS;
-    let workload = Workload {
-        pattern: Pattern::Random(Distribution::EachOnce),
-        ..trial.workload.clone()
-    };
     format!(
         "fathom io {} {} --iodepth {} --runtime {TELLING_SECONDS}s{}",
         shell::word(&trial.record.spec.target.to_string()),
-        shape_words(&workload),
-        workload.queue_depth,
+        shape_words(trial.workload),
+        trial.workload.queue_depth,
         destructive(trial)
     )
 }
@@ -99,7 +96,12 @@ fn shape_words(workload: &Workload) -> String {
         CacheMode::Buffered => " --direct 0",
         CacheMode::Direct => "",
     };
-    format!("--rw {random}{kind}{share} --bs {block}{buffered}")
+    let flushes = match (workload.sync.every_writes, workload.sync.call) {
+        (0, _) => String::new(),
+        (writes, SyncCall::Fsync) => format!(" --fsync {writes}"),
+        (writes, SyncCall::Fdatasync) => format!(" --fdatasync {writes}"),
+    };
+    format!("--rw {random}{kind}{share} --bs {block}{buffered}{flushes}")
 }
 
 /// Devices are written to on demand only.

@@ -37,10 +37,21 @@ const NO_DECISION: &[(&str, &[&str])] = &[
     ("crates/analysis/src/comparison/standing.rs", &["NAMED"]),
     (
         "crates/analysis/src/coverage.rs",
-        &["LEVEL", "MEDIAN_NS", "VARIATION", "WITHIN"],
+        &[
+            "LEVEL",
+            "MEANS_EACH",
+            "MEDIAN_NS",
+            "NORMAL_975",
+            "VARIATION",
+            "WITHIN",
+        ],
     ),
     ("crates/analysis/src/fleet/alike.rs", &["NAMED"]),
     ("crates/analysis/src/fold.rs", &["MOST_LABELS"]),
+    (
+        "crates/analysis/src/series.rs",
+        &["FORGOTTEN", "ONE_IN_FIFTEEN", "ONE_IN_FIFTY", "STALL"],
+    ),
     ("crates/analysis/src/set_sum.rs", &["NAMED", "SECOND_NS"]),
     (
         "crates/analysis/src/statistics/cells.rs",
@@ -130,6 +141,7 @@ const NO_DECISION_INLINE: &[(&str, &str)] = &[
         "crates/analysis/src/network/limit.rs",
         "headers of packets, the formula of Mathis",
     ),
+    ("crates/analysis/src/series.rs", "inputs of simulations"),
     (
         "crates/analysis/src/statistics/cells.rs",
         "spacing of a grid",

@@ -189,6 +189,18 @@ pub struct Difference {
 }
 
 impl Difference {
+    /// What differs, as people call it: `queue depth` for `workload.queue_depth`. Facts of
+    /// hosts and targets keep the names that documents have.
+    pub fn name(&self) -> String {
+        match self.field.strip_prefix("workload.") {
+            Some(key) => {
+                let key = key.trim_end_matches("_ns").trim_end_matches("_bytes");
+                key.replace(['_', '.'], " ")
+            }
+            None => self.field.clone(),
+        }
+    }
+
     /// A value of it as people read it: a time or a size with its unit.
     pub fn shown(&self, value: &str) -> String {
         let number = value.parse::<u64>().ok();

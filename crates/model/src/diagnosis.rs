@@ -84,6 +84,9 @@ pub struct Diagnosis {
     pub remarks: Vec<String>,
 }
 
+/// How evidence ends that names a program as fast as its one thread computes.
+pub const ONE_THREAD_WORDS: &str = "a single thread sets its pace";
+
 /// CPUs over a recording. Shares are 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuLoad {

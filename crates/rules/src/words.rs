@@ -53,6 +53,14 @@ pub fn figure(parameter: &Parameter) -> String {
                 None => format!("{value} {}", parameter.unit),
             }
         }
+        "ns" => {
+            let steps = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+            let whole = steps
+                .iter()
+                .find(|(size, _)| value >= *size && value % size == 0.0);
+            let (size, unit) = whole.copied().unwrap_or((1.0, "ns"));
+            format!("{} {unit}", value / size)
+        }
         // Pure numbers, and what is counted where the meaning says of what.
         "ratio" | "count" => value.to_string(),
         unit => format!("{value} {unit}"),
@@ -92,6 +100,6 @@ mod tests {
         };
         assert_eq!(of(check::V30, "floor_bytes_per_second"), "64 KiB/s");
         assert_eq!(of(check::V37, "pressure"), "10 %");
-        assert_eq!(of(check::V24, "slow_read_ns"), "1000 ns");
+        assert_eq!(of(check::V24, "slow_read_ns"), "1 µs");
     }
 }

@@ -12,6 +12,7 @@ use super::generator::share_of_ceiling;
 use super::requests;
 use crate::activity::{Activity, host_observations};
 use crate::outcome::{Outcome, grade};
+use crate::trial::Trial;
 
 /// Foreign bytes on the devices of the target.
 struct Foreign {
@@ -173,7 +174,7 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
     if facts.trial.duration_ns == 0 || facts.trial.data_ops() == 0 {
         return Some(Outcome::not_measured(RULE, "no operation completed"));
     }
-    let short = shortage(facts);
+    let short = shortage(facts.trial);
     if short.steal.is_none() && short.pressure.is_none() && short.run_delay.is_none() {
         return Some(Outcome::not_measured(
             RULE,
@@ -246,8 +247,15 @@ fn waited(facts: &Facts<'_>, delay: f64, evidence: String) -> Outcome {
     Outcome::decided(check::V37, status, delay, Some(limit), evidence)
 }
 
-fn shortage(facts: &Facts<'_>) -> Shortage {
-    let observations = host_observations(facts.trial);
+/// For how much of the time a CPU was short at most: workers waited for one, or any task
+/// did, or the hypervisor kept it. `None` where waiting was not observed.
+pub(crate) fn short_of_cpus(trial: &Trial<'_>) -> Option<f64> {
+    let short = shortage(trial);
+    Some(short.run_delay?.max(short.pressure?) + short.steal.unwrap_or(0.0))
+}
+
+fn shortage(trial: &Trial<'_>) -> Shortage {
+    let observations = host_observations(trial);
     let (mut steal, mut all, mut waited, mut observed) = (0.0, 0.0, 0.0, 0.0);
     for observation in observations {
         if let Some(cpu) = &observation.cpu {
@@ -270,7 +278,7 @@ fn shortage(facts: &Facts<'_>) -> Shortage {
     Shortage {
         steal: (all > 0.0).then(|| steal / all),
         pressure: (observed > 0.0).then(|| (waited / observed).min(1.0)),
-        run_delay: facts.trial.run_delay_share(),
+        run_delay: trial.run_delay_share(),
     }
 }
 

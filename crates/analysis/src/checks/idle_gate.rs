@@ -37,7 +37,10 @@ pub(super) fn busy_before(facts: &Facts<'_>) -> Option<Outcome> {
 /// The busy devices with their queues.
 fn devices(gate: &IdleGate) -> String {
     let of_device = |device: &fathom_model::idle_gate::BusyDevice| {
-        format!("{} had {:.2} requests in flight", device.name, device.queue)
+        format!(
+            "{} had {:.1} requests in flight on average",
+            device.name, device.queue
+        )
     };
     let all: Vec<String> = gate.busy.iter().map(of_device).collect();
     all.join(", ")
@@ -78,7 +81,7 @@ mod tests {
         let (status, text) = finding(Some(gate(0.5, true))).unwrap();
         assert_eq!(status, FindingStatus::Caveat);
         assert!(
-            text.contains("waited 3 s and gave up: sda had 0.50 requests"),
+            text.contains("waited 3 s and gave up: sda had 0.5 requests"),
             "{text}"
         );
         let (status, _) = finding(Some(gate(0.02, true))).unwrap();

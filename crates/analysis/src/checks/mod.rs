@@ -50,6 +50,7 @@ pub(crate) use drive::heat_limited;
 pub(crate) use files::is_flushed;
 pub(crate) use generator::{busy_worker, share_of_ceiling};
 pub(crate) use generator_cpu::{cpu_bound, nearly_bound, quota_bound};
+pub(crate) use host::short_of_cpus;
 pub(crate) use layers::is_compressible;
 pub use load::is_rate_not_reached;
 pub(crate) use load::{achieved, asks_all_the_time, depth_kept};

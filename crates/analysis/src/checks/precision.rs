@@ -123,8 +123,8 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
     let evidence = match (few, is_too_wide(1.0, half)) {
         (true, _) => {
             let scatter = match grade(RULE, half).0 >= FindingStatus::Caveat {
-                true => "its seconds differ widely",
-                false => "its seconds differ little",
+                true => "its seconds scatter widely",
+                false => "its seconds scatter little",
             };
             format!("{kind}: too short for an interval; {scatter}")
         }
@@ -204,7 +204,7 @@ pub(super) fn pctl_support(facts: &Facts<'_>) -> Option<Outcome> {
         .filter(|m| m.1 > 0)
         .map(|m| m.0)
         .collect();
-    let evidence = format!("too few independent operations for {}", list.join("; "));
+    let evidence = format!("too few data for {}", list.join("; "));
     let threshold = RULE.info;
     Some(Outcome::decided(
         RULE,

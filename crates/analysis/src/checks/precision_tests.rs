@@ -21,7 +21,7 @@ fn few_independent_seconds_are_information_with_a_hint() {
 #[test]
 fn only_a_wide_interval_is_a_caveat() {
     assert_eq!(seconds(60, 0.01).status("V16"), Some(Pass));
-    assert_eq!(seconds(60, 0.1).status("V16"), Some(Info));
+    assert_eq!(seconds(60, 0.13).status("V16"), Some(Info));
     assert_eq!(seconds(60, 0.8).status("V16"), Some(Caveat));
     assert_eq!(seconds(1, 0.0).status("V16"), Some(NotMeasured));
 }

@@ -3,6 +3,8 @@
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::judged::{JudgedTrial, LatencySummary, OpSummary};
 use fathom_model::{Metric, OpKind};
+use fathom_rules::check;
+use fathom_rules::method::comparison::ROUGH;
 
 use super::effect::Effect;
 use crate::unknown::Unknown;
@@ -82,7 +84,16 @@ fn value_of(estimate: &Estimate) -> Value {
     }
 }
 
-/// Over all data operations. The relative error is that of the largest part.
+/// Half the width over the rate that the seconds of a trial roughly show: enough for a
+/// difference that nobody would call chance.
+fn rough_half(trial: &JudgedTrial) -> Option<f64> {
+    let mut findings = trial.verdict.findings.iter();
+    let width = findings.find(|finding| finding.id == check::id::V16)?;
+    Some(ROUGH * width.measured?)
+}
+
+/// Over all data operations. The relative error is that of the largest part, or a rough
+/// one where its seconds are too few for an interval.
 fn sum(trial: &JudgedTrial, of: impl Fn(&OpSummary) -> &Estimate) -> Value {
     let parts = trial.summary.ops.iter().filter(|op| op.kind.is_data());
     let parts: Vec<&Estimate> = parts.map(of).filter(|e| e.value.is_some()).collect();
@@ -90,7 +101,8 @@ fn sum(trial: &JudgedTrial, of: impl Fn(&OpSummary) -> &Estimate) -> Value {
     let largest = parts
         .iter()
         .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)));
-    Ok((total, largest.and_then(|e| e.relative_half_width())))
+    let half = largest.and_then(|e| e.relative_half_width());
+    Ok((total, half.or_else(|| rough_half(trial))))
 }
 
 /// The figures that a row is compared by; the first decides.

@@ -134,8 +134,8 @@ fn entry(figure: Figure, a: &[Vec<&JudgedTrial>], b: &[Vec<&JudgedTrial>]) -> En
     let effect = unpaired::effect(&fa, &fb);
     let reason = reason.unwrap_or_else(|| {
         Unknown::because(
-            "a side is a single trial without an interval of its own; measure longer, or give \
-             several runs a side, separated by commas",
+            "a single short run has none; measure longer, or name several runs of a side, \
+             separated by commas",
         )
     });
     let level = |side: &[RunFigures]| -> Result<f64, Unknown> {

@@ -7,6 +7,7 @@ use fathom_stats::autocorrelation::finite_inflation;
 use super::noise::{Noise, seeded};
 use super::percentile::Latencies;
 use super::ratio::{Ratio, RatioPart, over_trials};
+use crate::series::Series;
 
 fn holds(estimate: &Estimate, truth: f64) -> Option<bool> {
     Some(estimate.low? <= truth && truth <= estimate.high?)
@@ -50,8 +51,10 @@ fn mean_intervals_hold_the_truth_wherever_they_are_printed() {
             // A minute at φ 0.9 is worth three independent seconds: no estimate of φ
             // is good enough there.
             let most = if phi > 0.8 && n == 60 { 0.12 } else { 0.06 };
+            // Of so few series the share itself is known to two of its errors.
+            let chance = 2.0 * (most * (1.0 - most) / printed).sqrt();
             assert!(
-                missed <= most * printed,
+                missed <= (most + chance) * printed,
                 "n {n} phi {phi}: {missed} of {printed} printed intervals missed"
             );
             let least = if phi > 0.8 { 0.3 } else { 0.8 };
@@ -68,12 +71,12 @@ fn mean_intervals_hold_the_truth_wherever_they_are_printed() {
 #[test]
 fn mean_intervals_are_no_wider_than_they_have_to_be() {
     for (n, phi, most) in [
-        (60, 0.0, 1.45),
+        (60, 0.0, 1.35),
         (60, 0.5, 1.5),
-        (120, 0.5, 1.3),
-        (300, 0.0, 1.25),
-        (300, 0.8, 1.3),
-        (600, 0.8, 1.25),
+        (120, 0.5, 1.25),
+        (300, 0.0, 1.12),
+        (300, 0.8, 1.2),
+        (600, 0.8, 1.15),
     ] {
         let mut noise = seeded(n as u64 + (phi * 10.0) as u64);
         let widths: Vec<f64> = (0..300)
@@ -89,50 +92,27 @@ fn mean_intervals_are_no_wider_than_they_have_to_be() {
     }
 }
 
-/// What is no AR(1) series: slow noise under quick noise, whose first correlation is
-/// small; a period; a level that changes now and then.
+/// What is not an AR(1) series, such as slow noise under quick noise, whose first
+/// correlation is small.
 #[test]
 fn intervals_of_other_series_are_not_far_off() {
-    let slow_under_quick = |noise: &mut Noise, n: usize| {
-        let slow = noise.ar1(0.9, n);
-        let quick = slow.iter().map(|slow| 0.55 * slow + 0.84 * noise.normal());
-        quick.collect::<Vec<f64>>()
-    };
-    let period = |noise: &mut Noise, n: usize| {
-        let (mut before, mut last) = (0.0, 0.0);
-        let values = (0..n + 100).map(|_| {
-            let next = 1.456 * last - 0.81 * before + noise.normal();
-            (before, last) = (last, next);
-            next
-        });
-        values.skip(100).collect::<Vec<f64>>()
-    };
-    let levels = |noise: &mut Noise, n: usize| {
-        let mut level = noise.normal().signum();
-        let values = (0..n).map(|_| {
-            // Once in fifteen seconds on average.
-            if noise.normal() > 1.5 {
-                level = -level;
-            }
-            level + 0.3 * noise.normal()
-        });
-        values.collect::<Vec<f64>>()
-    };
-    type Series<'a> = &'a dyn Fn(&mut Noise, usize) -> Vec<f64>;
-    let all: [(&str, Series<'_>, f64); 3] = [
-        ("slow under quick", &slow_under_quick, 0.2),
-        ("a period", &period, 0.01),
-        ("levels", &levels, 0.15),
+    let all = [
+        (Series::SlowUnderQuick, 0.2),
+        (Series::Period, 0.08),
+        (Series::Arma, 0.1),
+        (Series::Levels, 0.15),
+        (Series::HeavyTails, 0.08),
+        (Series::Stalls, 0.2),
     ];
-    for (name, series, most) in all {
+    for (series, most) in all {
         for n in [120, 600] {
             let mut noise = seeded(n as u64);
             let outcomes: Vec<bool> = (0..400)
-                .filter_map(|_| holds(&mean_estimate(&series(&mut noise, n)), 1000.0))
+                .filter_map(|_| holds(&mean_estimate(&series.values(&mut noise, n)), 1000.0))
                 .collect();
             let missed = outcomes.iter().filter(|held| !**held).count() as f64;
             let share = missed / outcomes.len() as f64;
-            assert!(share <= most, "{name}, {n}: {share} missed");
+            assert!(share <= most, "{series}, {n}: {share} missed");
         }
     }
 }

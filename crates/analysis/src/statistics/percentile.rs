@@ -138,9 +138,34 @@ impl<'a> Latencies<'a> {
                 latency_ns: self.estimate(*percent, &worths[i], spread.as_ref().map(|s| s[i])),
             })
             .collect();
+        self.show_below_what_is_known(&mut percentiles);
         let estimates = percentiles.iter_mut().map(|p| &mut p.latency_ns);
         no_less_for_higher_ones(estimates);
         percentiles
+    }
+
+    /// Gives every percentile below one that has a value a value of its own. Where the
+    /// rate goes up and down, seconds beside one another resemble each other more in
+    /// their median than in their tail; then the median has no interval, but it is what
+    /// half of the operations took.
+    fn show_below_what_is_known(&self, percentiles: &mut [Percentile]) {
+        let known = |p: &Percentile| p.latency_ns.value.is_some();
+        let highest = percentiles.iter().rposition(known).unwrap_or(0);
+        for below in percentiles[..highest].iter_mut().filter(|p| !known(p)) {
+            let Some(value) = self.merged.quantile(below.percent / 100.0) else {
+                continue;
+            };
+            let reason = format!(
+                "the seconds differ too much to say how far p{} is from its value",
+                below.percent
+            );
+            let unbounded = Estimate::point(Unit::Nanoseconds, value as f64, reason);
+            below.latency_ns = Estimate {
+                n_effective: below.latency_ns.n_effective,
+                run_longer_ns: below.latency_ns.run_longer_ns,
+                ..unbounded
+            };
+        }
     }
 
     fn worth(&self, cells: &Cells, quantile: f64) -> Worth {
@@ -240,12 +265,7 @@ impl<'a> Latencies<'a> {
         let Some(value) = self.merged.quantile(quantile) else {
             return Estimate::unknown(unit, "no operation completed");
         };
-        let worth_text = format!(
-            "p{percent} takes {} independent operations; these {} hold {}",
-            unit::group(need.ceil() as u64),
-            unit::group(count),
-            unit::group(worth.support.floor() as u64),
-        );
+        let worth_text = too_few(percent, need, count, worth.support);
         let longer = self.longer(need, worth);
         if worth.support < need {
             let mut estimate = Estimate::unknown(unit, worth_text).run_longer(longer);
@@ -294,6 +314,21 @@ impl<'a> Latencies<'a> {
             worth.support,
         )
     }
+}
+
+/// Why a percentile is missing. Operations that were slow at the same time tell little more
+/// than one of them would.
+fn too_few(percent: f64, need: f64, count: u64, support: f64) -> String {
+    let (need, support) = (need.ceil() as u64, support.floor() as u64);
+    let (needed, all) = (unit::group(need), unit::group(count));
+    if count < need {
+        return format!("p{percent} takes {needed} operations; these are {all}");
+    }
+    format!(
+        "p{percent} takes {needed} operations that do not depend on one another; of these {all} \
+         many were slow together, and they tell as much as {}",
+        unit::group(support)
+    )
 }
 
 /// What lets a percentile be known lets all lower ones be known. How clustered the

@@ -231,9 +231,11 @@ fn trials_for(have: usize, relative: f64) -> usize {
 }
 
 /// How much longer to measure, so that `have` effective samples in
-/// `measured_ns` become `need`, with a fifth to spare; whole seconds.
+/// `measured_ns` become `need`, with a fifth to spare; whole seconds. At least as long
+/// again: how many samples a run has is a guess from the same run, and a smaller advice
+/// would have to be given three times.
 pub(crate) fn longer_for(measured_ns: u64, need: f64, have: f64) -> u64 {
-    let factor = (check::v16::SPARE * need / have.max(1e-3) - 1.0).clamp(0.0, 1e6);
+    let factor = (check::v16::SPARE * need / have.max(1e-3) - 1.0).clamp(1.0, 1e6);
     let seconds = (measured_ns as f64 * factor / 1e9).ceil();
     (seconds.clamp(1.0, 1e9) as u64).saturating_mul(1_000_000_000)
 }

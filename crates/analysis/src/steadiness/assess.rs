@@ -170,7 +170,8 @@ fn half_width(track: &Track, cells: Range<usize>) -> Option<f64> {
         })
         .collect();
     let ratio = Ratio::of(&parts)?;
-    let enough = ratio.error?.n_effective >= MIN_EFFECTIVE;
-    let half = ratio.half_width()? / ratio.value;
+    let error = ratio.error?;
+    let enough = error.n_effective >= MIN_EFFECTIVE;
+    let half = error.cautious_half_width / ratio.value;
     (enough && half.is_finite()).then_some(half)
 }

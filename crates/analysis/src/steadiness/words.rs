@@ -18,7 +18,7 @@ const MOST_LEVELS: usize = 4;
 pub(crate) fn rate_scale(track: &Track) -> (f64, &'static str) {
     let block = block_bytes(track);
     match track.in_bytes() {
-        true if block > SMALL_BLOCK_BYTES => (1e6, "MB/s"),
+        true if block > SMALL_BLOCK_BYTES => (1_048_576.0, "MiB/s"),
         true => (block.max(1.0), "IOPS"),
         false => (1.0, "IOPS"),
     }
@@ -34,7 +34,7 @@ fn block_bytes(track: &Track) -> f64 {
 pub(crate) fn rate_words(track: &Track, rate: f64) -> String {
     let block = block_bytes(track);
     match track.in_bytes() {
-        true if block > SMALL_BLOCK_BYTES => unit::throughput_decimal(rate),
+        true if block > SMALL_BLOCK_BYTES => unit::throughput(rate),
         true => format!("{} IOPS", unit::count(rate / block.max(1.0))),
         false => format!("{} IOPS", unit::count(rate)),
     }
@@ -142,7 +142,7 @@ fn level_words(track: &Track, levels: &[Level]) -> String {
 /// A disk's sweep.
 pub(crate) fn zone_words(profile: &fathom_model::steadiness::ZoneProfile) -> String {
     let rate = |zone: Option<&fathom_model::steadiness::Zone>| {
-        unit::throughput_decimal(zone.map_or(0.0, |z| z.bytes_per_second))
+        unit::throughput(zone.map_or(0.0, |z| z.bytes_per_second))
     };
     let ratio = match profile.outer_over_inner.value {
         Some(ratio) => format!(", {ratio:.2} times"),

@@ -11,10 +11,12 @@ pub(super) fn intervals(series: u32) -> String {
             vec![
                 row.statistic.to_owned(),
                 row.seconds.to_string(),
-                format!("{:.1}", row.phi),
+                row.kind.clone(),
                 row.series.to_string(),
                 percent(f64::from(row.printed) / f64::from(row.series.max(1))),
                 row.coverage().map_or_else(|| "–".to_owned(), percent),
+                row.width()
+                    .map_or_else(|| "–".to_owned(), |w| format!("{w:.2}")),
             ]
         })
         .collect();
@@ -22,14 +24,16 @@ pub(super) fn intervals(series: u32) -> String {
         "\
 ## 95 % intervals
 
-Series of one value per second, AR(1) with the correlation φ from second to second. An interval that
-cannot be trusted is not printed; of those that are printed, 94 to 98 % should hold the truth, and at
-φ 0.9 a minute is too short for that. Means vary by 5 %. Percentiles are those of log-normal latencies whose level is the series; their
+Series of one value per second: AR(1) with the correlation φ from second to second, and kinds that no
+method was made for. An interval that cannot be trusted is not printed; of those that are printed, 94
+to 97.5 % should hold the truth. A minute is too short for that at φ 0.9, and two minutes are for slow
+noise under quick noise, ARMA, levels and stalls. *Width* is the mean width over that of an interval of somebody who
+knows how the means of such series scatter. Means vary by 5 %. Percentiles are those of log-normal latencies whose level is the series; their
 intervals come from the seconds' histograms, a block bootstrap of the seconds among them.
 
 {}",
         table(
-            &["statistic", "seconds", "φ", "series", "interval printed", "truth inside"],
+            &["statistic", "seconds", "kind", "series", "interval printed", "truth inside", "width"],
             &rows
         )
     )

@@ -16,6 +16,9 @@ fn form(ratio: &Estimate) -> Form {
     let half = ratio.low.zip(ratio.high).map(|(low, high)| high - low);
     match (ratio.value, half) {
         (Some(value), _) if value >= 3.0 => Form::Factor,
+        // What still works has not fallen by 100.0 %.
+        (Some(value), _) if value > 0.0 && value < 0.0005 => Form::Percent(4),
+        (Some(value), _) if value > 0.0 && value < 0.05 => Form::Percent(2),
         (_, Some(width)) if width < 0.001 => Form::Percent(2),
         (_, Some(width)) if width > 0.2 => Form::Percent(0),
         _ => Form::Percent(1),
