@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::diagnosis::{Answer, Shortage};
+use fathom_model::diagnosis::{Answer, ONE_THREAD_WORDS, Shortage};
 use fathom_model::unit;
 use fathom_rules::diagnosis::doers::{
     FULL_OF_INTERRUPTS, LEAST_BYTES, MOST_OF_THE_TIME, THRESHOLD as LEAST_SHARE,
@@ -145,13 +145,33 @@ fn several_of_one_program(order: &[(&str, f64)]) -> Option<(String, f64)> {
 
 /// `most of it by 4123 ffmpeg (1.8 CPUs)`.
 fn by_cpu(recording: &Recording) -> Option<String> {
-    let (order, all) = sums(recording, |m| &m.processes, |doer| doer.cpus);
+    let (order, seen) = sums(recording, |m| &m.processes, |doer| doer.cpus);
     let (name, cpus) = *order.first()?;
-    let part = match cpus >= 0.5 * all {
+    // A program that ended within an interval is not among those that were seen.
+    let all = used_cpus(recording).map_or(seen, |used| used.max(seen));
+    if seen < HALF * all {
+        return Some(format!(
+            "by many programs or by ones that came and went; the largest that stayed is {name} \
+             ({cpus:.1} CPUs)"
+        ));
+    }
+    let part = match cpus >= HALF * all {
         true => "most of it",
         false => "the largest part",
     };
     (cpus >= LEAST_SHARE * all).then(|| format!("{part} by {name} ({cpus:.1} CPUs)"))
+}
+
+/// CPUs that ran programs or the kernel, as a mean over time.
+fn used_cpus(recording: &Recording) -> Option<f64> {
+    let cpus = f64::from(recording.host.cpus?);
+    let (mut used, mut all_seconds) = (0.0, 0.0);
+    for moment in &recording.moments {
+        let Some(shares) = moment.cpu else { continue };
+        used += (shares.user + shares.system) * cpus * seconds(moment);
+        all_seconds += seconds(moment);
+    }
+    (all_seconds > 0.0).then(|| used / all_seconds)
 }
 
 /// A program that computes on one CPU and could not use another.
@@ -164,9 +184,8 @@ fn one_thread(recording: &Recording) -> Option<String> {
     });
     let always = cpus.share_from(*ONE_CPU.start()) >= MOST_OF_THE_TIME;
     let never_more = cpus.quantile(PEAK_QUANTILE)? <= *ONE_CPU.end();
-    (always && never_more).then(|| {
-        format!("{name} computes on one CPU without a pause: a single thread sets its pace")
-    })
+    (always && never_more)
+        .then(|| format!("{name} computes on one CPU without a pause: {ONE_THREAD_WORDS}"))
 }
 
 /// A CPU that interrupts keep busy, in words.

@@ -252,8 +252,12 @@ fn may_make(path: &Path) -> io::Result<()> {
 /// Whether fathom wrote the file. An empty one holds nothing that could be lost.
 fn is_ours(path: &Path, mark: Mark) -> io::Result<bool> {
     let head = head(path)?;
-    if head.is_empty() || !mark.is_on(&head) {
-        return Ok(head.is_empty());
+    if head.is_empty() {
+        return Ok(true);
+    }
+    if !mark.is_on(&head) {
+        // A result as text has no mark; what it held when it was written is noted.
+        return Ok(mark == Mark::Document && signature::is_noted(path));
     }
     // The mark alone is also on what a user made of a file of fathom's.
     Ok(match (Signature::of(path), mark) {

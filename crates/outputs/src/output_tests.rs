@@ -42,6 +42,31 @@ fn a_file_of_somebody_else_takes_force() {
 }
 
 #[test]
+fn a_result_as_text_is_replaced_until_somebody_edits_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("result.txt");
+    let put = |text: &str| {
+        let output = Output::admit(&path, Mark::Document, false)?;
+        output.write(|out| out.write_all(text.as_bytes()))
+    };
+    put("fathom: 12,300 IOPS").unwrap();
+    if !signature::is_noted(&path) {
+        println!(
+            "skipped: no extended attributes in {}",
+            dir.path().display()
+        );
+        return;
+    }
+    put("fathom: 12,400 IOPS").unwrap();
+    assert_eq!(read(&path), "fathom: 12,400 IOPS");
+    std::fs::write(&path, "fathom: 12,400 IOPS, and what I think of it").unwrap();
+    assert!(matches!(
+        put("fathom: 12,500 IOPS"),
+        Err(Refused::Edited(_))
+    ));
+}
+
+#[test]
 fn a_link_is_not_followed() {
     let dir = tempfile::tempdir().unwrap();
     let victim = dir.path().join("victim");

@@ -56,6 +56,13 @@ pub(crate) fn forget_digest(file: &File) {
     let _ = fremovexattr(file, DIGEST);
 }
 
+/// Whether fathom wrote the file and noted what it holds.
+pub(crate) fn is_noted(path: &Path) -> bool {
+    let mut value = [0; DIGEST_BYTES];
+    let noted = lgetxattr(path, DIGEST, &mut value).is_ok();
+    noted && matches!(Signature::of(path), Signature::Ours)
+}
+
 /// Whether what was noted of a file is something else than this.
 pub(crate) fn differs(
     path: &Path,

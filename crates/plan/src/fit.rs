@@ -4,7 +4,7 @@ use fathom_model::Target;
 use fathom_model::unit::bytes_exact;
 use fathom_model::workload::{EngineKind, Workload};
 
-use crate::diagnostic::{Problems, error};
+use crate::diagnostic::{Problem, Problems, error};
 use crate::node::Span;
 use crate::rows::Row;
 use crate::schedule::{ScheduleContext, TargetKind};
@@ -53,7 +53,8 @@ pub(crate) fn check(
             bytes_exact(room),
             bytes_exact(workload.max_block_bytes())
         );
-        problems.error("size_below_block", size_at, message);
+        let problem = Problem::error("size_below_block", size_at, message);
+        problems.push(problem.help("name a folder: fathom makes a file of its own there"));
     }
 }
 

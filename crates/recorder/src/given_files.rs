@@ -30,7 +30,12 @@ pub enum GivenFilesError {
         error: io::Error,
     },
     /// It has none.
-    #[error("{}: no recording of fathom is in this folder", folder.display())]
+    #[error(
+        "{}: no recording of fathom is in this folder\nhelp: `fathom record list` names what was \
+         recorded here; `fathom quick {}` measures a folder",
+        folder.display(),
+        folder.display()
+    )]
     NoRecording {
         /// The folder.
         folder: PathBuf,

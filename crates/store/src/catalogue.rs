@@ -2,7 +2,7 @@
 
 use fathom_model::nearest::did_you_mean;
 use fathom_model::{RunState, unit};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 
 use crate::recover::{LOST, Unfinished, unfinished};
 use crate::rows::{from_json, state, unsigned};
@@ -86,17 +86,12 @@ impl Store {
 
     /// Ids of runs that begin with `beginning`, newest first.
     pub fn ids(&self, beginning: &str) -> Result<Vec<String>, Error> {
-        self.connection
-            .prepare(&format!(
-                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1
-                 ORDER BY {NEWEST_FIRST}"
-            ))
-            .and_then(|mut runs| runs.query_map([beginning], |row| row.get(0))?.collect())
-            .map_err(|error| self.error(error))
+        self.ids_where("substr(id, 1, length(?1)) = ?1", beginning)
     }
 
-    /// The id of the run that a user means: `latest`, `latest~1` (the one
-    /// before), an id, the beginning of exactly one id, or what stands behind its last dash.
+    /// The id of the run that a user means: `latest`, `latest~1` (the one before), an id,
+    /// the beginning of exactly one id, what stands behind its last dash, or else a label or
+    /// a tag that one run has.
     ///
     /// # Errors
     /// [`Error::NoSuchRun`]; [`Error::Ambiguous`] with the ids that match.
@@ -106,26 +101,16 @@ impl Store {
             hint: self.nearest_run(text).unwrap_or_default(),
         };
         if let Some(back) = back_from_latest(text) {
-            return self
-                .connection
-                .query_row(
-                    &format!("SELECT id FROM run ORDER BY {NEWEST_FIRST} LIMIT 1 OFFSET ?"),
-                    [back],
-                    |row| row.get(0),
-                )
-                .optional()
-                .map_err(|error| self.error(error))?
-                .ok_or_else(missing);
+            let mut newest = self.ids("")?.into_iter();
+            return newest.nth(back as usize).ok_or_else(missing);
         }
-        let mut matches: Vec<String> = self
-            .connection
-            .prepare(&format!(
-                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1
-                        OR substr(id, -length(?1) - 1) = '-' || ?1
-                     ORDER BY {NEWEST_FIRST}"
-            ))
-            .and_then(|mut runs| runs.query_map([text], |row| row.get(0))?.collect())
-            .map_err(|error| self.error(error))?;
+        let by_id = "substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1) - 1) = '-' || ?1";
+        let mut matches = self.ids_where(by_id, text)?;
+        if matches.is_empty() {
+            let by_name = "label = ?1 OR json_valid(tags)
+                AND EXISTS (SELECT 1 FROM json_each(run.tags) WHERE value = ?1)";
+            matches = self.ids_where(by_name, text)?;
+        }
         if text.is_empty() || matches.is_empty() {
             return Err(missing());
         }
@@ -139,6 +124,16 @@ impl Store {
             });
         }
         Ok(matches.remove(0))
+    }
+
+    /// Ids of the runs for which a condition on `?1` holds, newest first.
+    fn ids_where(&self, condition: &str, text: &str) -> Result<Vec<String>, Error> {
+        self.connection
+            .prepare(&format!(
+                "SELECT id FROM run WHERE {condition} ORDER BY {NEWEST_FIRST}"
+            ))
+            .and_then(|mut runs| runs.query_map([text], |row| row.get(0))?.collect())
+            .map_err(|error| self.error(error))
     }
 
     /// `; did you mean …?` with the nearest name of a run, or how many there are.

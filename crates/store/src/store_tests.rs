@@ -157,6 +157,29 @@ fn runs_are_found_by_what_users_type() {
 }
 
 #[test]
+fn a_run_is_found_by_its_label_and_by_its_tags() {
+    let mut store = Store::in_memory().unwrap();
+    let ids = ["20261121-a", "20261122-b", "20261123-c"];
+    for (id, started) in ids.into_iter().zip([1, 2, 3]) {
+        let mut meta = fixtures::meta(id, 1);
+        meta.started_unix_ns = started;
+        store.begin_run(&meta).unwrap();
+    }
+    store.set_label(ids[0], Some("before")).unwrap();
+    let tags = ["golden".to_owned(), "rack 4".to_owned()];
+    store.set_tags(ids[1], &tags).unwrap();
+    for (text, id) in [("before", ids[0]), ("golden", ids[1]), ("rack 4", ids[1])] {
+        assert_eq!(store.find(text).unwrap(), id, "{text}");
+    }
+    assert!(store.find("gold").is_err(), "a part of a tag is none");
+    store.set_tags(ids[2], &tags).unwrap();
+    assert!(matches!(
+        store.find("golden"),
+        Err(Error::Ambiguous { candidates, .. }) if candidates == [ids[2], ids[1]]
+    ));
+}
+
+#[test]
 fn a_run_of_this_process_cannot_be_removed_before_it_ends() {
     let mut store = Store::in_memory().unwrap();
     let run = store.begin_run(&fixtures::meta("a", 1)).unwrap();

@@ -220,11 +220,14 @@ impl Facts<'_> {
 }
 
 fn few_in_flight(disk: &DiskLoad, p95: f64) -> String {
+    let peak = per_second(disk.operations_peak);
+    let few = three(p95);
+    if few.parse::<f64>() == Ok(0.0) {
+        return format!("{}: idle for 95 % of the time, {peak} at most", disk.name);
+    }
     format!(
-        "{}: no more than {} operations in flight for 95 % of the time, {} at most",
-        disk.name,
-        three(p95),
-        per_second(disk.operations_peak)
+        "{}: no more than {} operations in flight for 95 % of the time, {peak} at most",
+        disk.name, few
     )
 }
 

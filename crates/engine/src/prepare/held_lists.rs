@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::fs::{FlockOperation, flock};
+
 use crate::target_file::FileIdentity;
 
 /// While one of these lives, this process gives no lock of a list back.
@@ -23,7 +25,7 @@ impl Drop for HeldLists {
         let mut held = held();
         held.runs = held.runs.saturating_sub(1);
         if held.runs == 0 {
-            held.lists.clear();
+            held.lists.drain(..).for_each(|(_, file)| unlock(&file));
         }
     }
 }
@@ -41,6 +43,13 @@ fn held() -> MutexGuard<'static, Held> {
         lists: Vec::new(),
     });
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives the lock back at once. Closing the file would not, while a program that this
+/// process starts holds a copy of its descriptors, which it does until it is loaded.
+fn unlock(list: &File) {
+    // What is closed next loses its lock then, if this should fail.
+    let _ = flock(list, FlockOperation::Unlock);
 }
 
 /// The list, locked, where this process holds it for the next trial.
@@ -62,7 +71,7 @@ impl Drop for LockedList {
     fn drop(&mut self) {
         let mut held = held();
         if held.runs == 0 {
-            return;
+            return unlock(&self.file);
         }
         // A list that was removed has no link any more, and nobody finds its lock.
         let is_there = rustix::fs::fstat(&self.file).is_ok_and(|facts| facts.st_nlink > 0);
@@ -77,7 +86,19 @@ mod tests {
     use super::super::manifest::Manifest;
     use super::*;
     use crate::target_file::open_directory;
-    use rustix::fs::{FlockOperation, OFlags, flock};
+    use rustix::fs::OFlags;
+
+    #[test]
+    fn a_list_is_free_although_a_program_being_started_has_a_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = File::create(dir.path().join("t.manifest")).unwrap();
+        flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let copy = file.try_clone().unwrap();
+        unlock(&file);
+        let other = File::open(dir.path().join("t.manifest")).unwrap();
+        flock(&other, FlockOperation::NonBlockingLockExclusive).unwrap();
+        drop(copy);
+    }
 
     #[test]
     fn a_list_stays_locked_until_the_run_ends() {

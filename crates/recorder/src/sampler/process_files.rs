@@ -18,6 +18,8 @@ pub(super) struct Counters {
     /// From and to storage; absent without the right to look.
     pub(super) read_bytes: Option<u64>,
     pub(super) write_bytes: Option<u64>,
+    /// Who started it, or took it over.
+    pub(super) parent: u32,
     /// When it was started, in ticks since the host was.
     pub(super) started_ticks: u64,
     /// It is a thread of the kernel. Its command line would say so as well, but reading
@@ -72,6 +74,7 @@ pub(super) fn parse_stat(text: &str) -> Option<(Counters, String)> {
     let counters = Counters {
         cpu_ticks: field(14)?.saturating_add(field(15)?),
         io_wait_ticks: field(42).unwrap_or(0),
+        parent: field(4).and_then(|pid| u32::try_from(pid).ok())?,
         started_ticks: field(22)?,
         of_the_kernel: field(9).is_some_and(|flags| flags & OF_THE_KERNEL != 0),
         ..Counters::default()
@@ -90,7 +93,7 @@ mod tests {
         let text = format!("77 (a (b) c) {}", fields.join(" "));
         let (counters, command) = parse_stat(&text).unwrap();
         assert_eq!(command, "a (b) c");
-        assert_eq!(counters.cpu_ticks, 14 + 15);
+        assert_eq!((counters.parent, counters.cpu_ticks), (4, 14 + 15));
         assert_eq!((counters.io_wait_ticks, counters.started_ticks), (42, 22));
         assert!(!counters.of_the_kernel);
         fields[6] = "2129984".to_owned();

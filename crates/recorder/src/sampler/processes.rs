@@ -35,6 +35,9 @@ const SHORT_LIST: usize = 500;
 /// More are not followed.
 const MOST_PROCESSES: usize = 65_536;
 
+/// Generations that end within one interval and are told apart.
+const MOST_GENERATIONS: usize = 16;
+
 #[derive(Debug)]
 struct Tracked {
     /// Number and command; made when it is first recorded.
@@ -51,6 +54,9 @@ struct Tracked {
 #[derive(Debug)]
 pub(super) struct Processes {
     tracked: HashMap<u32, Tracked>,
+    /// What processes that have ended since the last frame had read and written when they
+    /// were last looked at, by their nearest ancestor that goes on.
+    gone: HashMap<u32, Gone>,
     /// Whom to look at in turn.
     turn: Vec<u32>,
     /// All have been looked at twice: who does I/O is known.
@@ -58,6 +64,38 @@ pub(super) struct Processes {
     lists: u64,
     next_list: u64,
     tick_hz: u64,
+}
+
+/// Bytes that were told of processes before they ended. The kernel adds what a process did
+/// to the counters of who waits for its end (wait_task_zombie in kernel/exit.c), which
+/// would look as if that one had done it all at this moment.
+#[derive(Debug, Clone, Copy, Default)]
+struct Gone {
+    read_bytes: u64,
+    write_bytes: u64,
+}
+
+impl Gone {
+    fn add(&mut self, last: &Counters) {
+        self.read_bytes = self.read_bytes.saturating_add(last.read_bytes.unwrap_or(0));
+        self.write_bytes = self
+            .write_bytes
+            .saturating_add(last.write_bytes.unwrap_or(0));
+    }
+
+    /// The counters from which on a process did something itself. One whose counters did
+    /// not grow by as much was given nothing.
+    fn taken_from(self, last: Counters, now: &Counters) -> Counters {
+        let taken = |last: Option<u64>, now: Option<u64>, gone: u64| {
+            let from = last?.saturating_add(gone);
+            Some(if now? >= from { from } else { last? })
+        };
+        Counters {
+            read_bytes: taken(last.read_bytes, now.read_bytes, self.read_bytes),
+            write_bytes: taken(last.write_bytes, now.write_bytes, self.write_bytes),
+            ..last
+        }
+    }
 }
 
 /// By what processes are put in order.
@@ -73,6 +111,7 @@ impl Processes {
     pub(super) fn open(_: &Sysroot) -> Processes {
         Processes {
             tracked: HashMap::new(),
+            gone: HashMap::new(),
             turn: Vec::new(),
             all_known: false,
             lists: 0,
@@ -83,6 +122,7 @@ impl Processes {
 
     pub(super) fn read(&mut self, reading: &mut Reading<'_>) {
         let mut deeds = Vec::new();
+        self.gone.clear();
         if reading.count >= self.next_list {
             self.list(reading, &mut deeds);
         }
@@ -144,6 +184,7 @@ impl Processes {
             }
         }
         let lists = self.lists;
+        self.note_gone();
         self.tracked.retain(|_, tracked| tracked.listed == lists);
         // What was there before the recorder did its deeds before, too.
         let since_start = lists > 1;
@@ -160,6 +201,22 @@ impl Processes {
         }
         let interval = 1 + self.tracked.len() / SHORT_LIST;
         self.next_list = reading.count + interval as u64;
+    }
+
+    /// Notes what processes did that have left the list, under their nearest ancestor that
+    /// is still in it: the kernel has added it to that one's counters.
+    fn note_gone(&mut self) {
+        let is_gone = |tracked: &&Tracked| tracked.listed != self.lists;
+        for tracked in self.tracked.values().filter(is_gone) {
+            let mut heir = tracked.last.parent;
+            for _ in 0..MOST_GENERATIONS {
+                match self.tracked.get(&heir).filter(is_gone) {
+                    Some(parent) => heir = parent.last.parent,
+                    None => break,
+                }
+            }
+            self.gone.entry(heir).or_default().add(&tracked.last);
+        }
     }
 
     fn add(&mut self, reading: &Reading<'_>, pid: u32, since_start: bool, deeds: &mut Vec<Deed>) {
@@ -211,6 +268,8 @@ impl Processes {
             tracked.name = None;
             return None;
         }
+        let gone = self.gone.get(&pid).copied().unwrap_or_default();
+        let last = gone.taken_from(last, &now);
         let deed = self.deed(pid, &last, &now, passed_ns as f64 / 1e9);
         let tracked = self.tracked.get_mut(&pid)?;
         if deed.as_ref().is_some_and(Deed::is_much) {
@@ -298,5 +357,30 @@ impl Deed {
     fn is_much(&self) -> bool {
         let (cpu, wait) = (self.values[process::CPU], self.values[process::IO_WAIT]);
         self.bytes() > 0 || wait > 0 || cpu >= BUSY_CPU
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_ended_child_did_before_is_not_told_again_of_its_parent() {
+        let counters = |read: u64| Counters {
+            read_bytes: Some(read),
+            write_bytes: Some(0),
+            ..Counters::default()
+        };
+        let mut gone = Gone::default();
+        gone.add(&counters(1000));
+        gone.add(&counters(500));
+        // It waited for both: of the 1,700 the last 200 are new.
+        let from = gone.taken_from(counters(10), &counters(1710));
+        assert_eq!(from.read_bytes, Some(1510));
+        // It waited for none of them.
+        let from = gone.taken_from(counters(10), &counters(50));
+        assert_eq!(from.read_bytes, Some(10));
+        let unknown = Counters::default();
+        assert_eq!(gone.taken_from(unknown, &counters(9)).read_bytes, None);
     }
 }
