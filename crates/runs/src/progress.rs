@@ -5,6 +5,7 @@
 //! seconds and with each result. All of it goes to standard error, so that standard
 //! output holds only the result.
 
+mod expected;
 mod tally;
 mod words;
 
@@ -27,10 +28,6 @@ use crate::present;
 const PLAIN_EVERY_NS: u64 = 10_000_000_000;
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 const PLAIN_PAUSE: Duration = Duration::from_secs(5);
-
-/// Assumed time of a trial's preparation and end, for the first guess of the
-/// time left.
-const OVERHEAD_NS: u64 = 500_000_000;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +98,7 @@ impl Progress {
     pub(crate) fn new(style: Style, schedule: &Schedule) -> Progress {
         Progress {
             style,
-            trials: schedule.trials.iter().map(expected_trial_ns).collect(),
+            trials: schedule.trials.iter().map(expected::trial_ns).collect(),
             measured_any: false,
             beside: schedule
                 .trials
@@ -210,8 +207,10 @@ impl Progress {
                     ""
                 };
                 let span = expected_ns.map(|ns| format!(", {}{warmed}", unit::span(ns)));
-                let text = format!("{}{}", self.place(), span.unwrap_or_default());
-                self.line(&text);
+                let left = self.time_left().filter(|_| self.trials.len() > 1);
+                let left = left.map(|ns| format!("; {} left", clock(ns)));
+                let parts = [Some(self.place()), span, left];
+                self.line(&parts.into_iter().flatten().collect::<String>());
             }
             Style::Plain | Style::Quiet => {}
         }
@@ -316,7 +315,8 @@ impl Progress {
             Style::Plain => PLAIN_PAUSE,
             Style::Live | Style::Quiet => SHOWN_EVERY,
         };
-        if self.shown_at.is_some_and(|at| at.elapsed() < pause) {
+        let has_rates = samples.iter().all(|sample| has_rate(sample.phase));
+        if !has_rates || self.shown_at.is_some_and(|at| at.elapsed() < pause) {
             return;
         }
         let mut now = Tally::default();
@@ -356,7 +356,7 @@ impl Progress {
     fn time_left(&self) -> Option<u64> {
         let after = self.open.last().map_or(0, |(at, _)| at + 1);
         let rest: &[u64] = self.trials.get(after..).unwrap_or_default();
-        if rest.contains(&0) {
+        if self.trials.contains(&0) {
             return None;
         }
         let this = self.phase_expected_ns?.saturating_sub(self.measured_ns);
@@ -424,15 +424,14 @@ fn fitting(parts: &[String], room: usize) -> String {
     line.chars().take(room).collect()
 }
 
-fn expected_trial_ns(spec: &ScheduledTrial) -> u64 {
-    let workload = &spec.workload;
-    workload.bounds.time_ns.map_or(0, |time_ns| {
-        time_ns + workload.warmup_ns + spec.pause.floor_ns + OVERHEAD_NS
-    })
-}
-
 fn terminal_width() -> usize {
     rustix::termios::tcgetwinsize(stderr()).map_or(80, |size| usize::from(size.ws_col).max(20))
+}
+
+/// Whether a load goes on in this phase: what comes back after its end, in a moment, would
+/// look like a rate of millions.
+fn has_rate(phase: Phase) -> bool {
+    !matches!(phase, Phase::Settle | Phase::Cleanup)
 }
 
 #[cfg(test)]
@@ -469,6 +468,12 @@ mod tests {
         assert_eq!(bar(45, 90), "█████░░░░░");
         assert_eq!(bar(100, 90), "██████████");
         assert_eq!(bar(1, 0), "░░░░░░░░░░");
+    }
+
+    #[test]
+    fn what_comes_back_after_the_load_has_no_rate() {
+        assert!([Phase::Prepare, Phase::Warmup, Phase::Measure].map(has_rate) == [true; 3]);
+        assert!([Phase::Settle, Phase::Cleanup].map(has_rate) == [false; 2]);
     }
 
     #[test]

@@ -206,6 +206,10 @@ pub fn format_of_name(path: &Path) -> Option<&'static str> {
         "json" => Some("json"),
         "csv" => Some("csv"),
         "md" | "markdown" => Some("markdown"),
+        // No command writes these: text under such a name would open nowhere.
+        "pdf" => Some("pdf"),
+        "xlsx" => Some("xlsx"),
+        "docx" => Some("docx"),
         _ => None,
     }
 }

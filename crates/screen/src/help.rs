@@ -20,9 +20,9 @@ f, space  freeze             tab  next pane
 home  the oldest reading     end  live again
 mouse  click marks, then opens; right button goes back
 
-The verdict and the columns below \"last 30 s\" are for
-the same time, the others for the last reading. Devices
-are sorted by the last 30 s.
+The verdict and the columns below \"last 30 s\" (at the
+start less) are for the same time, the others for the
+last reading. Devices are sorted by that time.
 !  named by the verdict
 *  reaches a rule: 100 ms for an operation, slow
    flushes, a growing queue, or nothing completed

@@ -5,13 +5,18 @@ use fathom_model::unit;
 use fathom_model::verdict::Validity;
 use fathom_rules::method::curve::{SAME_ZONES, THRESHOLD as PLATEAU};
 
-use super::knee;
+use super::{holds, knee};
 
 /// The sentences, the most important first.
 pub(super) fn of(curve: &Curve) -> Vec<String> {
     let mut answers: Vec<String> = match curve.sweep {
         Sweep::Mix => mixes(curve),
-        _ => curve.holds.iter().map(|h| h.evidence.clone()).collect(),
+        _ => {
+            let holds = curve.holds.iter();
+            holds
+                .flat_map(|held| holds::sentences(&curve.points, held))
+                .collect()
+        }
     };
     match curve.sweep {
         Sweep::Depth => answers.push(match &curve.knee {
@@ -48,11 +53,15 @@ fn load(curve: &Curve) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(ceiling) = &curve.ceiling {
         out.push(format!(
-            "maximum: {} ops/s ({} in flight); loads are percentages of that",
+            "a closed loop with {} in flight reaches {} ops/s; loads are shares of that",
+            unit::group(ceiling.depth),
             unit::count(ceiling.ops_per_second),
-            unit::group(ceiling.depth)
         ));
     }
+    out.extend(beyond_the_closed_loop(curve).map(|point| {
+        let delivered = unit::count(point.ops_per_second.value.unwrap_or(0.0));
+        format!("with more in flight it delivers more: {delivered} ops/s")
+    }));
     let open = || {
         curve
             .points
@@ -81,10 +90,22 @@ fn load(curve: &Curve) -> Vec<String> {
     out
 }
 
+/// The offered load with the highest rate, where that is higher by more than what is
+/// taken for the same than the highest of the closed loops.
+pub(super) fn beyond_the_closed_loop(curve: &Curve) -> Option<&CurvePoint> {
+    let closed = curve.ceiling.as_ref()?.ops_per_second;
+    let points = curve.points.iter();
+    let open = points.filter(|p| p.offered_per_second.is_some());
+    let trusted = open.filter(|p| p.validity != Validity::NotTrusted);
+    let known = trusted.filter_map(|p| Some((p.ops_per_second.value?, p)));
+    let most = known.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (PLATEAU * most.0 > closed).then_some(most.1)
+}
+
 fn share(curve: &Curve, load: f64) -> String {
     curve.ceiling.as_ref().map_or(String::new(), |ceiling| {
         format!(
-            " ({:.0} % of the ceiling)",
+            " ({:.0} % of the closed loop)",
             100.0 * load / ceiling.ops_per_second
         )
     })
@@ -155,7 +176,14 @@ fn levels(curve: &Curve) -> String {
 }
 
 fn mixes(curve: &Curve) -> Vec<String> {
-    let line = |h: &HoldingLoad| format!("{} % reads: {}", h.read_percent, h.evidence);
+    let line = |held: &HoldingLoad| {
+        let answer = holds::sentences(&curve.points, held).into_iter().next();
+        format!(
+            "{} % reads: {}",
+            held.read_percent,
+            answer.unwrap_or_default()
+        )
+    };
     curve.holds.iter().map(line).collect()
 }
 

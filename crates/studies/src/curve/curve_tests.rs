@@ -349,7 +349,7 @@ fn the_figures_of_a_load_say_up_to_where_the_target_holds() {
         ("Breaks at".to_owned(), text(holds.failed_per_second)),
     ];
     assert_eq!(shown[..2], expected);
-    assert_eq!(shown[2].0, "Maximum");
+    assert_eq!(shown[2].0, "Closed loop");
     let mut nothing = options(Sweep::Load);
     nothing.base.slo = Some("max<1ns".parse().unwrap());
     let truth: Truth = |spec| spec.workload.rate.map_or(1600.0, |rate| rate.per_second);
@@ -389,5 +389,5 @@ fn each_sweep_has_figures_of_its_own() {
             .map_or(400.0, |r| r.per_second.min(400.0))
     };
     let of_mixes = names(options(Sweep::Mix), mix);
-    assert_eq!(of_mixes[0], "Maximum at 100 % reads");
+    assert_eq!(of_mixes[0], "Closed loop, 100 % reads");
 }

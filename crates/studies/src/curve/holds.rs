@@ -6,9 +6,9 @@
 //! breaks it. One lucky trial decides nothing. The answer is the highest load
 //! below the lowest one that fails.
 
-use fathom_model::curve::{CurvePoint, HoldingLoad, Sweep};
-use fathom_model::unit;
-use fathom_model::verdict::{Fit, Validity};
+use fathom_model::curve::{Curve, CurvePoint, HoldingLoad, Sweep};
+use fathom_model::verdict::{Fit, Fitness, Validity};
+use fathom_model::{names, unit};
 use fathom_rules::method::curve::{ENOUGH_TRIALS, FAR};
 
 /// Where a point stands.
@@ -47,6 +47,62 @@ pub(super) fn standing(point: &CurvePoint) -> Standing {
         }
         (Fit::NotProven, _) => Standing::Open,
     }
+}
+
+/// Where a point stands among the others: what a higher load is known to hold a lower one
+/// holds, and what a lower one breaks a higher one does.
+pub(super) fn standing_among(curve: &Curve, point: &CurvePoint) -> Standing {
+    let all = candidates(curve.sweep, &curve.points, point.read_percent);
+    let position = |row: u32| all.iter().position(|other| other.row == row);
+    let Some(at) = position(point.row) else {
+        return standing(point);
+    };
+    let (holds, fails) = bracket(&all);
+    let confirmed = Standing::Holds { confirmed: true };
+    let holds = holds.filter(|held| standing(held) == confirmed);
+    let holds_at = holds.and_then(|held| position(held.row));
+    let fails_at = fails.and_then(|failed| position(failed.row));
+    let is_below = holds_at.is_some_and(|held| at < held);
+    let is_beyond = fails_at.is_some_and(|failed| at > failed);
+    match standing(point) {
+        Standing::Open if is_beyond => Standing::Fails,
+        Standing::Open | Standing::Holds { .. } if is_below => confirmed,
+        own => own,
+    }
+}
+
+/// Where a point stands among the others, in few words.
+pub(super) fn words(curve: &Curve, point: &CurvePoint) -> String {
+    if point.validity == Validity::NotTrusted {
+        return "not trusted".to_owned();
+    }
+    let is_broken = || point.trials_breaking.unwrap_or(0) > 0;
+    let word = match standing_among(curve, point) {
+        Standing::Holds { confirmed: true } => names::fit(Fit::Met),
+        Standing::Holds { confirmed: false } => "met, not confirmed",
+        Standing::Fails if breaks(point) || !is_broken() => names::fit(Fit::NotMet),
+        Standing::Fails => {
+            let broken = point.trials_breaking.unwrap_or(0);
+            return format!("broken by {broken} of {}", point.trials);
+        }
+        Standing::Open => names::fit(Fit::NotProven),
+    };
+    match point.trials {
+        0 | 1 => word.to_owned(),
+        trials => format!("{word} ×{trials}"),
+    }
+}
+
+/// Whether its own figures break the target: the interval of its trials does, or each
+/// trial. Others fail because one of several trials broke it.
+pub(super) fn breaks(point: &CurvePoint) -> bool {
+    let fitness = point.fitness.as_ref();
+    let is_beyond = |f: &Fitness| match (f.outcome, f.worst_ratio) {
+        (Fit::NotMet, _) => true,
+        (_, Some(ratio)) => ratio > 1.0,
+        (_, None) => false,
+    };
+    point.saturated || fitness.is_some_and(is_beyond)
 }
 
 /// The points that a target is searched among, ascending in load.
@@ -134,10 +190,6 @@ fn evidence(
     confirmed: bool,
     least: bool,
 ) -> String {
-    let at = |p: &CurvePoint| match p.offered_per_second {
-        Some(load) => format!("{} ops/s", unit::count(load)),
-        None => format!("depth {} ({} ops/s)", p.depth, unit::count(load(p))),
-    };
     let held = match holds {
         Some(p) => format!(
             "{target} is met up to {}: {}",
@@ -148,11 +200,39 @@ fn evidence(
         None => format!("no load is known to hold {target}"),
     };
     match (holds, fails) {
-        (Some(_), Some(p)) => format!("{held}; not at {}: {}", at(p), failed_text(p)),
+        (Some(_), Some(p)) if breaks(p) => {
+            format!("{held}; not at {}: {}", at(p), failed_text(p))
+        }
+        (Some(_), Some(p)) => format!("{held}; not safely at {}: {}", at(p), failed_text(p)),
         (Some(_), None) => format!("{held}; no load that was tried is known to break it"),
         (None, Some(p)) => format!("{held}: not by {}: {}", at(p), failed_text(p)),
         (None, None) => held,
     }
+}
+
+/// The load of a point in words.
+fn at(point: &CurvePoint) -> String {
+    let rate = unit::count(load(point));
+    match point.offered_per_second {
+        Some(_) => format!("{rate} ops/s"),
+        None => format!("depth {} ({rate} ops/s)", point.depth),
+    }
+}
+
+/// The answer in a sentence, and what was seen at both loads in one each.
+pub(super) fn sentences(points: &[CurvePoint], answer: &HoldingLoad) -> Vec<String> {
+    let point_of = |row: Option<u32>| points.iter().find(|point| Some(point.row) == row);
+    let (held, failed) = (point_of(answer.held_row), point_of(answer.failed_row));
+    let (Some(held), Some(failed)) = (held, failed) else {
+        return vec![answer.evidence.clone()];
+    };
+    let not = if breaks(failed) { "not" } else { "not safely" };
+    let (up_to, beyond) = (at(held), at(failed));
+    vec![
+        format!("{} is met up to {up_to}, {not} at {beyond}", answer.target),
+        format!("at {up_to}: {}", held_text(held, answer.confirmed)),
+        format!("at {beyond}: {}", failed_text(failed)),
+    ]
 }
 
 fn held_text(point: &CurvePoint, confirmed: bool) -> String {
@@ -164,10 +244,7 @@ fn held_text(point: &CurvePoint, confirmed: bool) -> String {
     let trials = trials(point.trials);
     match (proven, confirmed) {
         (true, _) => format!("{figures}, the 95 % interval of {trials}"),
-        (false, true) => format!(
-            "{figures}; each of {trials} holds it (were it even odds, once in {} cases)",
-            1u64 << point.trials.min(32)
-        ),
+        (false, true) => format!("{figures}; each of {trials} holds it"),
         (false, false) => format!("{figures}, in {trials} only: not confirmed"),
     }
 }
@@ -193,6 +270,7 @@ fn failed_text(point: &CurvePoint) -> String {
         _ if point.trials == 1 => figures,
         // Each trial by itself holds too few operations to tell.
         0 => format!("{figures}, over {trials_in_words} together"),
+        1 => format!("{figures}; 1 of {trials_in_words} breaks it"),
         broken => format!("{figures}; {broken} of {trials_in_words} break it"),
     }
 }
@@ -212,7 +290,7 @@ fn trials(count: u32) -> String {
 #[cfg(test)]
 mod tests {
     use fathom_model::estimate::{Estimate, Unit};
-    use fathom_model::verdict::{Fitness, Limiter};
+    use fathom_model::verdict::Limiter;
 
     use super::*;
 

@@ -11,6 +11,10 @@ use fathom_model::{JudgedRun, unit};
 
 use super::{answers, holds, knee, levels, point, series, zones};
 
+/// What would tell a device from a depth, but not to somebody who has just run it.
+const DEPTH_COMMAND: &str = "fathom curve depth";
+const LONGER: &str = "longer points may tell: --for 10s, or more";
+
 /// Draws the curve of a judged run, where it is one.
 pub(crate) fn draw(run: &mut JudgedRun) {
     let Purpose::Curve { sweep, .. } = &run.run.purpose else {
@@ -21,6 +25,9 @@ pub(crate) fn draw(run: &mut JudgedRun) {
     };
     let curve = of(run, sweep);
     run.verdict.fitness = fitness(&curve).or(run.verdict.fitness.take());
+    if sweep == Sweep::Depth && run.verdict.limiter_evidence.contains(DEPTH_COMMAND) {
+        run.verdict.limiter_evidence = LONGER.to_owned();
+    }
     run.curve = Some(curve);
 }
 

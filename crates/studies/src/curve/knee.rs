@@ -59,7 +59,7 @@ pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, NoKnee> {
     let above = at.checked_sub(1).map(|before| rates[before].0);
     let evidence = match above {
         Some(above) => format!(
-            "knee at {} in flight, with {} ops/s: {} give {} ops/s, and {} at most {} ops/s",
+            "knee at {} in flight, with {} ops/s: with {} it is {} ops/s, with {} at most {} ops/s",
             unit::group(depth),
             unit::count(rates[at].1),
             unit::group(above),
@@ -68,8 +68,9 @@ pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, NoKnee> {
             unit::count(plateau),
         ),
         None => format!(
-            "knee at {} in flight or below, with {} ops/s: {} give at most {} ops/s",
+            "knee at {}{} in flight, with {} ops/s: with {} it is at most {} ops/s",
             unit::group(depth),
+            if depth > 1 { " or fewer" } else { "" },
             unit::count(rates[at].1),
             unit::group(last.0),
             unit::count(plateau),

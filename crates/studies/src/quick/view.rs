@@ -8,7 +8,7 @@ use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{JudgedTrial, OpSummary, ResultRow};
 use fathom_model::view::{Cell, Column, EstimateCell, ResultForm, Table, UnitText, View};
 use fathom_model::workload::OpMix;
-use fathom_model::{Estimate, JudgedRun, OpKind, RunState, names};
+use fathom_model::{Estimate, JudgedRun, OpKind, RunState, names, shell};
 
 use super::{class, sheet};
 
@@ -47,7 +47,7 @@ fn next_step(run: &JudgedRun) -> Option<String> {
     // Sustained writes end after a number of bytes, not after a time.
     let is_sustained = run.trials.iter().any(|t| t.workload.bounds.bytes.is_some());
     let trial = run.trials.iter().find(writes).filter(|_| !is_sustained)?;
-    let target = &trial.target;
+    let target = shell::word(&trial.target.to_string());
     Some(format!(
         "`fathom quick {target} --sustained` shows whether writes stay this fast"
     ))

@@ -8,11 +8,11 @@ use fathom_model::verdict::Validity;
 use fathom_model::view::AnswerFigure;
 use fathom_rules::method::curve::THRESHOLD as PLATEAU;
 
-use crate::curve::answers;
+use crate::curve::{answers, holds};
 
 /// The figures, the most important first.
 pub(super) fn of(curve: &Curve) -> Vec<AnswerFigure> {
-    let holds = curve.holds.iter().flat_map(|held| holds(curve, held));
+    let holds = curve.holds.iter().flat_map(|held| holding(curve, held));
     let others = match curve.sweep {
         Sweep::Depth => depth(curve),
         Sweep::Load => load(curve),
@@ -64,9 +64,9 @@ fn latency(
 }
 
 /// Up to where a target holds, and from where it does not.
-fn holds(curve: &Curve, held: &HoldingLoad) -> Vec<AnswerFigure> {
+fn holding(curve: &Curve, held: &HoldingLoad) -> Vec<AnswerFigure> {
     if curve.sweep == Sweep::Mix {
-        return vec![holds_mix(held)];
+        return vec![holding_mix(curve, held)];
     }
     let target = &held.target;
     let up_to = match held.held_per_second {
@@ -84,7 +84,9 @@ fn holds(curve: &Curve, held: &HoldingLoad) -> Vec<AnswerFigure> {
         }
     };
     let breaks = held.failed_per_second.map(|load| {
-        let name = "Breaks at".to_owned();
+        let breaks = point_of(curve, held.failed_row).is_none_or(holds::breaks);
+        let name = if breaks { "Breaks at" } else { "Not safely at" };
+        let name = name.to_owned();
         match point_of(curve, held.failed_row) {
             // That is what its caveat says.
             Some(point) if point.saturated && curve.sweep != Sweep::Depth => {
@@ -110,14 +112,16 @@ fn at_point(curve: &Curve, row: Option<u32>, name: String, load: f64) -> AnswerF
 }
 
 /// Up to where one mix of several holds the target.
-fn holds_mix(held: &HoldingLoad) -> AnswerFigure {
+fn holding_mix(curve: &Curve, held: &HoldingLoad) -> AnswerFigure {
     let mix = format!("{} % reads hold {}", held.read_percent, held.target);
     let figure = match held.held_per_second {
         Some(load) => AnswerFigure::text(format!("{mix} up to"), rate(load)),
         None => AnswerFigure::text(format!("{mix} at"), "none"),
     };
+    let breaks = point_of(curve, held.failed_row).is_none_or(holds::breaks);
     match held.failed_per_second {
-        Some(load) => figure.at(format!("breaks at {}", unit::count(load))),
+        Some(load) if breaks => figure.at(format!("breaks at {}", unit::count(load))),
+        Some(load) => figure.at(format!("not safely at {}", unit::count(load))),
         None => figure.at("no load that ran breaks it"),
     }
 }
@@ -158,16 +162,22 @@ fn depth(curve: &Curve) -> Vec<AnswerFigure> {
     .collect()
 }
 
-/// The maximum, where it saturates, and the latency at what holds or at the highest load,
-/// and at the least.
+/// What a closed loop reaches, what was delivered beyond it, where it saturates, and the
+/// latency at what holds or at the highest load, and at the least.
 fn load(curve: &Curve) -> Vec<AnswerFigure> {
     let open = || {
         let points = usable(curve);
         points.filter_map(|point| Some((point.offered_per_second?, point)))
     };
-    let maximum = highest(closed(curve), |point| &point.ops_per_second).map(|point| {
-        let figure = AnswerFigure::estimate("Maximum", &point.ops_per_second);
-        let place = format!("closed loop, {} in flight", unit::group(point.depth));
+    let closed = highest(closed(curve), |point| &point.ops_per_second).map(|point| {
+        let figure = AnswerFigure::estimate("Closed loop", &point.ops_per_second);
+        let place = format!("{} in flight", unit::group(point.depth));
+        figure.at(place).judged(point.validity)
+    });
+    let most = answers::beyond_the_closed_loop(curve).map(|point| {
+        let figure = AnswerFigure::estimate("Most delivered", &point.ops_per_second);
+        let offered = point.offered_per_second.unwrap_or(0.0);
+        let place = format!("of {} offered", unit::count(offered));
         figure.at(place).judged(point.validity)
     });
     let breaks = curve.holds.iter().find_map(|held| held.failed_row);
@@ -177,7 +187,7 @@ fn load(curve: &Curve) -> Vec<AnswerFigure> {
         let figure = AnswerFigure::text("Saturated from", rate(load));
         let ceiling = curve.ceiling.as_ref();
         let share = ceiling.map(|most| 100.0 * load / most.ops_per_second);
-        let share = share.map(|share| format!("{share:.0} % of the maximum"));
+        let share = share.map(|share| format!("{share:.0} % of the closed loop"));
         figure.at(share.unwrap_or_default()).judged(point.validity)
     });
     let held = curve.holds.iter().find_map(|held| held.held_row);
@@ -193,7 +203,7 @@ fn load(curve: &Curve) -> Vec<AnswerFigure> {
         let name = format!("p99 at {}", rate(load));
         latency(point, name, |of| &of.p99_ns)
     });
-    let figures = maximum.into_iter().chain(saturated);
+    let figures = closed.into_iter().chain(most).chain(saturated);
     figures.chain(latencies).collect()
 }
 
@@ -266,7 +276,7 @@ fn levels(curve: &Curve) -> Vec<AnswerFigure> {
 /// What a closed loop reaches with each mix.
 fn maxima(curve: &Curve) -> Vec<AnswerFigure> {
     let points = closed(curve).map(|point| {
-        let name = format!("Maximum at {} % reads", point.read_percent);
+        let name = format!("Closed loop, {} % reads", point.read_percent);
         let place = format!("{} in flight", unit::group(point.depth));
         let figure = AnswerFigure::estimate(name, &point.ops_per_second).at(place);
         figure.judged(point.validity)

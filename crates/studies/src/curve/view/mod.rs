@@ -7,9 +7,11 @@ mod plot;
 mod table;
 
 use fathom_model::curve::{Curve, Sweep};
-use fathom_model::verdict::Fit;
 use fathom_model::view::View;
 use fathom_model::{JudgedRun, unit};
+
+use super::holds::{self, Standing};
+use super::knee::{self, NoKnee};
 
 /// The curve of a run, where it has a point.
 pub(super) fn view(run: &JudgedRun) -> Option<View> {
@@ -25,6 +27,7 @@ pub(super) fn view(run: &JudgedRun) -> Option<View> {
         title: title(curve.sweep).to_owned(),
         answers: curve.answers.clone(),
         figures: figures::of(curve),
+        next_step: next_step(curve),
         says_fitness: true,
         charts_hold_rows: has_picture || !charts.is_empty(),
         charts,
@@ -88,6 +91,17 @@ fn notes(run: &JudgedRun, curve: &Curve) -> Vec<String> {
     notes
 }
 
+/// A curve that still rises goes on.
+fn next_step(curve: &Curve) -> Option<String> {
+    match (curve.sweep, knee::find(&curve.points)) {
+        (Sweep::Depth, Err(NoKnee::StillRises { depth, .. })) => Some(format!(
+            "`--max-depth {}` shows whether the rate rises further",
+            depth.saturating_mul(2)
+        )),
+        _ => None,
+    }
+}
+
 /// Why the target is not proven at a point, by the first that has a remark on it.
 fn why_not_proven(curve: &Curve) -> Option<String> {
     let is_open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
@@ -97,7 +111,7 @@ fn why_not_proven(curve: &Curve) -> Option<String> {
     });
     points.find_map(|point| {
         let fitness = point.fitness.as_ref()?;
-        let is_open = fitness.outcome == Fit::NotProven;
+        let is_open = holds::standing_among(curve, point) == Standing::Open;
         is_open.then(|| {
             let reason = fitness.evidence.trim_end_matches('.');
             format!("Not proven, for example: {reason}.")

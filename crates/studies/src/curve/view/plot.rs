@@ -273,7 +273,7 @@ fn latency_guides(curve: &Curve, bounds: &[(f64, String)], x: &Axis, y: &Axis) -
             strong: true,
         };
         let ceiling = curve.ceiling.as_ref();
-        guides.extend(ceiling.map(|c| upright(c.ops_per_second, "maximum")));
+        guides.extend(ceiling.map(|c| upright(c.ops_per_second, "closed loop")));
         let held = curve.holds.iter().find_map(|h| h.held_per_second);
         guides.extend(held.map(|at| upright(at, "holds")));
     }

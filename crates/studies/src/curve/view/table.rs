@@ -7,6 +7,8 @@ use fathom_model::names::{self, mark};
 use fathom_model::view::{Column, Table, UnitText};
 use fathom_model::{Limiter, unit};
 
+use crate::curve::holds;
+
 /// A column, and what each point has in it.
 struct PointColumn<'a> {
     column: Column,
@@ -36,9 +38,9 @@ pub(super) fn of(curve: &Curve) -> Table {
 fn columns(curve: &Curve) -> Vec<PointColumn<'_>> {
     let mut out = vec![first(curve)];
     let open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
-    let (sweep, position) = (curve.sweep, curve.sweep == Sweep::Position);
+    let position = curve.sweep == Sweep::Position;
     if open {
-        out.push(column("of max", |p| of_ceiling(curve, p)));
+        out.push(column("share", |p| of_ceiling(curve, p)));
     }
     if !position {
         out.push(column("IOPS", |p| {
@@ -68,7 +70,7 @@ fn columns(curve: &Curve) -> Vec<PointColumn<'_>> {
     }
     out.push(PointColumn {
         column: Column::remark(remark_head(curve)).spare(5),
-        cell: Box::new(move |p| remark(sweep, p).into()),
+        cell: Box::new(move |p| remark(curve, p).into()),
     });
     out
 }
@@ -126,7 +128,11 @@ fn spread(estimate: &Estimate) -> String {
 }
 
 fn of_ceiling(curve: &Curve, point: &CurvePoint) -> String {
-    match (&curve.ceiling, point.offered_per_second) {
+    let load = match point.probe {
+        true => None,
+        false => point.offered_per_second.or(point.ops_per_second.value),
+    };
+    match (&curve.ceiling, load) {
         (Some(ceiling), Some(load)) => {
             format!("{:.0} %", 100.0 * load / ceiling.ops_per_second)
         }
@@ -139,7 +145,7 @@ fn remark_head(curve: &Curve) -> &'static str {
     let points = || curve.points.iter();
     let is_open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
     let has_target = points().any(|point| point.fitness.is_some());
-    let mut remarks = points().map(|point| remark(curve.sweep, point));
+    let mut remarks = points().map(|point| remark(curve, point));
     match points().any(|point| point.trials > 1) {
         _ if is_open || has_target => "remark",
         false => "limiter",
@@ -149,32 +155,26 @@ fn remark_head(curve: &Curve) -> &'static str {
 }
 
 /// What sets the point apart: saturated, the target, or the limiter.
-fn remark(sweep: Sweep, point: &CurvePoint) -> String {
-    let open = matches!(sweep, Sweep::Load | Sweep::Mix);
+fn remark(curve: &Curve, point: &CurvePoint) -> String {
+    let open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
     if open && point.offered_per_second.is_none() {
-        let which = if point.probe {
-            "closed loop"
-        } else {
-            "maximum"
-        };
-        return which.to_owned();
+        return "closed loop".to_owned();
     }
     let telling = !matches!(point.limiter, Limiter::Unknown | Limiter::Rate);
-    let word = match (&point.fitness, point.saturated) {
-        (_, true) => "saturated",
-        (Some(fitness), _) => names::fit(fitness.outcome),
-        (None, _) if telling => names::limiter(point.limiter),
-        _ => "",
+    let times = match point.trials {
+        0 | 1 => String::new(),
+        trials => format!("×{trials}"),
+    };
+    let words = match (&point.fitness, point.saturated) {
+        (_, true) => format!("saturated {times}"),
+        (Some(_), _) => holds::words(curve, point),
+        (None, _) if telling => format!("{} {times}", names::limiter(point.limiter)),
+        _ => times,
     };
     let late = if point.late && !point.saturated {
         "late "
     } else {
         ""
     };
-    let word = format!("{late}{word}");
-    match (word.trim_end(), point.trials) {
-        (word, 0 | 1) => word.to_owned(),
-        ("", n) => format!("×{n}"),
-        (word, n) => format!("{word} ×{n}"),
-    }
+    format!("{late}{words}").trim_end().to_owned()
 }
