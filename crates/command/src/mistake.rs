@@ -34,6 +34,7 @@ pub(crate) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap:
             suggest(&mut error, "no value here may be negative");
         } else {
             suggest_synonym(&mut error, arguments);
+            suggest_other_command(&mut error, arguments);
         }
     }
     let is_repeated = error.kind() == ErrorKind::ArgumentConflict
@@ -177,6 +178,47 @@ fn suggest_synonym(error: &mut clap::Error, arguments: &[OsString]) {
     }
 }
 
+/// Commands that take a number of names which users take to be larger, and where the
+/// others go.
+const SURPLUS: [(&str, &str); 2] = [
+    (
+        "ab",
+        "two sides take turns; `fathom compare` takes any number of runs that were measured",
+    ),
+    (
+        "quick",
+        "one target at a time; `fathom disks` takes several",
+    ),
+];
+
+/// The command that takes what this one does not: `fathom io` a flag of a workload, another
+/// one a further target.
+fn suggest_other_command(error: &mut clap::Error, arguments: &[OsString]) {
+    if error.get(ContextKind::Suggested).is_some() || error.get(ContextKind::SuggestedArg).is_some()
+    {
+        return;
+    }
+    let typed = text_of(error, ContextKind::InvalidArg);
+    let mut all = Cli::command();
+    all.build();
+    let called = synonym::called(&all, arguments).get_name().to_owned();
+    if !typed.starts_with('-') {
+        if let Some((_, tip)) = SURPLUS.iter().find(|(name, _)| *name == called) {
+            suggest(error, tip);
+        }
+        return;
+    }
+    let workload = all.find_subcommand("io").filter(|_| called == "quick");
+    let mut flags = workload.into_iter().flat_map(clap::Command::get_arguments);
+    let name = name_of(&typed);
+    if flags.any(|flag| flag.get_long() == Some(name)) {
+        suggest(
+            error,
+            &format!("`fathom quick` chooses its workloads; `fathom io` takes --{name}"),
+        );
+    }
+}
+
 /// `metric` of `--metric <METRIC>`.
 fn name_of(flag: &str) -> &str {
     let name = flag.trim_start_matches('-');
@@ -251,6 +293,19 @@ mod tests {
         let io = told(&["fathom", "io"]);
         assert!(io.contains("help: for example fathom io "), "{io}");
         assert!(io.contains("help: fathom io --help"), "{io}");
+    }
+
+    #[test]
+    fn what_another_command_takes_leads_there() {
+        let flag = told(&["fathom", "quick", "/data", "--rw", "read"]);
+        assert!(flag.contains("`fathom io` takes --rw"), "{flag}");
+        let third = told(&["fathom", "ab", "/a", "/b", "/c"]);
+        assert!(
+            third.contains("`fathom compare` takes any number"),
+            "{third}"
+        );
+        let unknown = told(&["fathom", "quick", "/data", "--nonsense"]);
+        assert!(!unknown.contains("fathom io"), "{unknown}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) struct Clean {
     #[arg(value_name = "BUCKET")]
     pub(crate) bucket: Option<String>,
     /// Remove instead of only listing.
-    #[arg(long)]
+    #[arg(long, short)]
     pub(crate) yes: bool,
     /// Also what runs were told to keep with --keep-files.
     #[arg(long)]

@@ -47,7 +47,7 @@ Exit status: 0, unless --fail-on asks for more: 7 B is slower, 8 B is faster
 could be compared.")]
 pub(crate) struct Compare {
     /// Side A: runs, separated by commas: ids, starts of ids, `latest`,
-    /// `latest~N`, or files that --json wrote.
+    /// `latest~N`, labels, tags, or files that --json wrote.
     a: String,
     /// Side B, in the same way; further sides are compared with A too.
     #[arg(required = true, value_name = "B")]

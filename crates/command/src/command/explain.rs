@@ -17,13 +17,14 @@ use crate::shown::Shown;
 #[command(after_help = "\
 Examples:
   fathom explain V01
+  fathom explain V01 V16             Several
   fathom explain queue_depth         What a limiter means
   fathom explain                     Lists all rules
   fathom explain V01 --format markdown
   fathom explain --json              All tables, for programs (schema fathom.rules/1)")]
 pub(crate) struct Explain {
-    /// Id or name of the rule (of a check, an alarm, a remark, a decision), or a word.
-    pub(crate) rule: Option<String>,
+    /// Ids or names of rules (of a check, an alarm, a remark, a decision), or words.
+    pub(crate) rule: Vec<String>,
     #[command(flatten)]
     shown: Shown<Format>,
 }
@@ -33,47 +34,52 @@ document_formats!(Format: "One document (schema fathom.rules/1)");
 pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
     let shown = &explain.shown;
     shown.admit()?;
-    let text = match &explain.rule {
-        Some(name) => {
-            let columns = shown.columns().min(TEXT_COLUMNS);
-            let found = match named(name) {
-                Ok(found) => found,
-                Err(unknown) => return word(explain, name, columns).ok_or(unknown)?,
-            };
-            match shown.format() {
-                Format::Text => {
-                    let texts = found.iter().map(|rule| rules::describe(rule, columns));
-                    texts.collect::<Vec<String>>().join("\n")
-                }
-                Format::Json => rules::json(&found)?,
-                Format::Markdown => rules::markdown(&found),
-            }
-        }
-        None => match shown.format() {
-            Format::Text => rules::list(shown.columns()),
-            Format::Json => {
-                let all = TABLES.iter().flat_map(|table| table.rules.iter().copied());
-                rules::json(&all.collect::<Vec<&Rule>>())?
-            }
-            Format::Markdown => rules::markdown_list(),
-        },
+    let text = match explain.rule.as_slice() {
+        [] => all(shown)?,
+        names => explained(shown, names)?,
     };
     shown.write(&text)?;
     Ok(Exit::Success)
 }
 
+/// Every rule: a line each, or the whole tables for programs.
+fn all(shown: &Shown<Format>) -> anyhow::Result<String> {
+    Ok(match shown.format() {
+        Format::Text => rules::list(shown.columns()),
+        Format::Json => {
+            let all = TABLES.iter().flat_map(|table| table.rules.iter().copied());
+            rules::json(&all.collect::<Vec<&Rule>>())?
+        }
+        Format::Markdown => rules::markdown_list(),
+    })
+}
+
+/// What each of the names means. Documents hold rules, texts also words of answers.
+fn explained(shown: &Shown<Format>, names: &[String]) -> anyhow::Result<String> {
+    let columns = shown.columns().min(TEXT_COLUMNS);
+    let mut texts = Vec::new();
+    let mut found = Vec::new();
+    for name in names {
+        let of_name = match (named(name), shown.format()) {
+            (Ok(of_name), _) => of_name,
+            (Err(unknown), Format::Text) => {
+                texts.push(glossary::meaning(name, columns).ok_or(unknown)?);
+                continue;
+            }
+            (Err(unknown), _) => return Err(unknown.into()),
+        };
+        texts.extend(of_name.iter().map(|rule| rules::describe(rule, columns)));
+        found.extend(of_name);
+    }
+    Ok(match shown.format() {
+        Format::Text => texts.join("\n"),
+        Format::Json => rules::json(&found)?,
+        Format::Markdown => rules::markdown(&found),
+    })
+}
+
 /// Columns of prose; longer lines are hard to read.
 pub(crate) const TEXT_COLUMNS: usize = 80;
-
-/// Explains a word of answers, such as `queue depth`; `None` where it is none, or where a
-/// document is asked for: documents hold rules.
-fn word(explain: &Explain, name: &str, columns: usize) -> Option<anyhow::Result<Exit>> {
-    if explain.shown.format() != Format::Text {
-        return None;
-    }
-    let text = glossary::meaning(name, columns)?;
-    Some(explain.shown.write(&text).map(|()| Exit::Success))
-}
 
 /// The rules of this name.
 fn named(name: &str) -> Result<Vec<&'static Rule>, CommandError> {
@@ -86,6 +92,7 @@ fn named(name: &str) -> Result<Vec<&'static Rule>, CommandError> {
         true => String::new(),
         false => format!("; did you mean {}?", nearest.join(" or ")),
     };
-    let problem = format!("no rule is called '{name}'{hint}\nhelp: `fathom explain` lists all");
+    let problem =
+        format!("no rule or word is called '{name}'{hint}\nhelp: `fathom explain` lists all");
     Err(CommandError::Usage(problem))
 }

@@ -36,7 +36,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Export {
-    /// Id, the start of one, `latest` or `latest~N`.
+    /// Id, the start of one, `latest`, `latest~N`, a label or a tag.
     #[arg(default_value = "latest")]
     run: String,
     /// How it is written.

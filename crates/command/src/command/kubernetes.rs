@@ -78,7 +78,7 @@ pub(crate) struct Kubernetes {
     #[arg(long, conflicts_with_all = ["storage_class", "work"])]
     cleanup: bool,
     /// Remove it, instead of only listing.
-    #[arg(long, requires = "cleanup")]
+    #[arg(long, short, requires = "cleanup")]
     yes: bool,
     /// Where pods find the volume. Default: /data, or /dev/fathom-volume.
     #[arg(long, hide = true, value_name = "PATH")]

@@ -103,6 +103,7 @@ pub(crate) enum Command {
     Report(report::Report),
     Judge(judge::Judge),
     Record(Box<record::Record>),
+    #[command(aliases = ["top", "iotop"])]
     Watch(watch::Watch),
     Diagnose(diagnose::Diagnose),
     Stack(stack::Stack),

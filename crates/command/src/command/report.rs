@@ -36,7 +36,7 @@ Examples:
   fathom report latest --png charts/           Each chart as an image for a ticket
   fathom report latest --svg main.svg          The first chart, for slides or a paper")]
 pub(crate) struct Report {
-    /// Id, the start of one, `latest` or `latest~N`.
+    /// Id, the start of one, `latest`, `latest~N`, a label or a tag.
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     /// Where to write it; `-` is standard output. Default: a page goes beside the store,

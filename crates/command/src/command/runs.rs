@@ -27,7 +27,7 @@ pub(crate) enum Runs {
         after_help = "Examples:\n  fathom runs show latest\n  fathom runs show 20261121-1530 --json"
     )]
     Show {
-        /// Id, the start of one, `latest` or `latest~N`.
+        /// Id, the start of one, `latest`, `latest~N`, a label or a tag.
         #[arg(default_value = "latest")]
         run: String,
         #[command(flatten)]

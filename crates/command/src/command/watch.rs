@@ -58,7 +58,8 @@ pub(crate) struct Watch {
     #[arg(value_name = "FILE|FOLDER")]
     files: Vec<PathBuf>,
     /// Distance between two readings, 100ms to 1h.
-    #[arg(long = "every", value_name = "TIME", default_value = "1s")]
+    #[arg(long = "every", alias = "interval", short_alias = 'n')]
+    #[arg(value_name = "TIME", default_value = "1s")]
     #[arg(value_parser = super::record::interval)]
     every_ns: u64,
     /// Stop after this time.

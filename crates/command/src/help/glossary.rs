@@ -31,9 +31,9 @@ pub(crate) fn meaning(word: &str, columns: usize) -> Option<String> {
     (!found.is_empty()).then(|| texts.collect::<Vec<String>>().join("\n"))
 }
 
-/// Small letters, with spaces between words.
+/// Small letters, without what stands between words.
 fn normal(word: &str) -> String {
-    word.trim().to_lowercase().replace(['_', '-'], " ")
+    word.trim().to_lowercase().replace(['_', '-', ' '], "")
 }
 
 /// The rows of the tables of a page.
@@ -118,6 +118,18 @@ mod tests {
         assert_eq!(memory.matches("Read more").count(), 2, "{memory}");
         assert!(meaning("word", 80).is_none(), "the head of a table");
         assert!(meaning("nonsense", 80).is_none());
+        for word in [
+            "IOPS",
+            "latency",
+            "caveat",
+            "settle",
+            "p50",
+            "iodepth",
+            "queuedepth",
+            "ABBA",
+        ] {
+            assert!(meaning(word, 80).is_some(), "{word}");
+        }
         let depth = meaning("Queue-Depth", 40).unwrap_or_default();
         assert!(depth.lines().all(|line| line.chars().count() <= 40));
     }

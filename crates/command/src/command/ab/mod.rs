@@ -98,7 +98,7 @@ pub(crate) struct Ab {
     /// What side B is called.
     #[arg(long, value_name = "NAME")]
     label_b: Option<String>,
-    /// Outcomes that end with an exit status of their own.
+    /// Outcomes that end with an exit status of their own. Default: slower.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "slower")]
     fail_on: Vec<FailOn>,
     #[command(flatten)]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args as _, FromArgMatches};
+use fathom_model::nearest::nearest;
 use fathom_model::secret::masked_command;
 use fathom_plan::{IoFlags, Plan};
 use fathom_studies::ab::{Side, Sides};
@@ -11,7 +12,7 @@ use fathom_studies::ab::{Side, Sides};
 use super::Ab;
 use crate::command::run::{schedule_here, usable_plan};
 use crate::exit::CommandError;
-use crate::surroundings;
+use crate::{surroundings, synonym};
 
 /// What each side would be called if nobody says.
 type Labels = [String; 2];
@@ -148,11 +149,22 @@ fn short(error: &clap::Error) -> String {
             Some(ContextValue::String(flag)) => flag.trim_start_matches('-'),
             _ => "it",
         };
-        return format!("no workload has the key {key}; `fathom io --help-all` lists all keys");
+        return match meant(key) {
+            Some(meant) => format!("no workload has the key {key}; did you mean {meant}?"),
+            None => format!("no workload has the key {key}; `fathom io --help-all` lists all keys"),
+        };
     }
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     first.trim_start_matches("error: ").to_owned()
+}
+
+/// The key that is called so elsewhere, or one of nearly its name.
+fn meant(key: &str) -> Option<String> {
+    let command = IoFlags::augment_args(clap::Command::new("fathom"));
+    let keys = command.get_arguments().filter_map(clap::Arg::get_long);
+    let near = || nearest(key, keys).map(str::to_owned);
+    synonym::own_name(&command, key).or_else(near)
 }
 
 #[cfg(test)]
@@ -174,6 +186,9 @@ mod tests {
         assert!(flags_of(&[("iodepth", "4"), ("bs", "4k")]).is_ok());
         let unknown = flags_of(&[("iodpeth", "4")]).unwrap_err().to_string();
         assert!(unknown.contains("iodpeth"), "{unknown}");
+        assert!(unknown.ends_with("did you mean iodepth?"), "{unknown}");
+        let other = flags_of(&[("depth", "4")]).unwrap_err().to_string();
+        assert!(other.ends_with("did you mean iodepth?"), "{other}");
         let wrong = flags_of(&[("iodepth", "many")]).unwrap_err().to_string();
         assert!(wrong.contains("many"), "{wrong}");
     }

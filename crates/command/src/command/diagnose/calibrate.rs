@@ -27,7 +27,7 @@ pub(super) struct CalibrateArgs {
     #[arg(default_missing_value = "", conflicts_with_all = ["ceiling", "ceiling_iops"])]
     pub(super) calibrate: Option<String>,
     /// Do not ask.
-    #[arg(long)]
+    #[arg(long, short)]
     pub(super) yes: bool,
     /// Seconds of each of the three measurements.
     #[arg(

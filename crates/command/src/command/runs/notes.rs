@@ -15,7 +15,7 @@ Examples:
   fathom runs tag latest firmware-2.1 rack4
   fathom runs tag latest rack4 --remove")]
 pub(crate) struct Tag {
-    /// Id, an end or start of one, `latest` or `latest~N`.
+    /// Id, an end or start of one, `latest`, `latest~N`, a label or a tag.
     run: String,
     /// Tags.
     #[arg(required = true)]
@@ -31,7 +31,7 @@ pub(crate) struct Tag {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fathom runs note latest 'after the firmware update'")]
 pub(crate) struct Note {
-    /// Id, an end or start of one, `latest` or `latest~N`.
+    /// Id, an end or start of one, `latest`, `latest~N`, a label or a tag.
     run: String,
     /// The note; an empty one removes it.
     text: String,
@@ -43,7 +43,7 @@ pub(crate) struct Note {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fathom runs rename latest baseline")]
 pub(crate) struct Rename {
-    /// Id, an end or start of one, `latest` or `latest~N`.
+    /// Id, an end or start of one, `latest`, `latest~N`, a label or a tag.
     run: String,
     /// The label; an empty one removes it.
     label: String,
