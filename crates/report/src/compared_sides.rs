@@ -142,12 +142,15 @@ fn cells(comparisons: &[&Comparison], label: &str, throughput: Throughput) -> Op
     for row in &found {
         match row.as_ref().and_then(|row| row.metrics.first()) {
             Some(metric) => {
-                let sign = match metric.outcome {
-                    ComparisonOutcome::Inconclusive => "?",
-                    outcome => outcome_word(outcome, metric.metric),
+                let (change, _) = change_cells(metric);
+                let word = outcome_word(metric.outcome, metric.metric);
+                let said = match metric.outcome {
+                    ComparisonOutcome::Inconclusive => format!("{change} ?"),
+                    ComparisonOutcome::Equivalent => format!("{change}, {word}"),
+                    // `-11 % slower` would be faster.
+                    _ => format!("{} {word}", change.trim_start_matches(['+', '-'])),
                 };
-                let value = side_value(&metric.b, throughput);
-                cells.push(format!("{value} ({} {sign})", change_cells(metric).0));
+                cells.push(format!("{} ({said})", side_value(&metric.b, throughput)));
             }
             None => cells.push("-".to_owned()),
         }

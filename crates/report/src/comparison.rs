@@ -47,6 +47,17 @@ pub(crate) fn outcome_word(outcome: ComparisonOutcome, metric: Metric) -> &'stat
     }
 }
 
+/// The word for a figure in a table of all: few pairs decide nothing, however far apart
+/// the sides are.
+pub(crate) fn table_word(comparison: &Comparison, metric: &ComparedMetric) -> &'static str {
+    let used = comparison.planned_pairs.map(|_| metric.pairs.len() as f64);
+    let is_open = metric.outcome == ComparisonOutcome::Inconclusive;
+    match is_open && used.is_some_and(|pairs| pairs < check::v51::CAVEAT) {
+        true => "too few pairs",
+        false => outcome_word(metric.outcome, metric.metric),
+    }
+}
+
 /// `±3 %`.
 pub(crate) fn margin_text(comparison: &Comparison) -> String {
     format!("±{} %", (comparison.margin_percent * 100.0).round() / 100.0)
@@ -115,9 +126,15 @@ pub(crate) fn headline_of(comparison: &Comparison, letter: char) -> String {
             });
             let changes = changes(rows).map_or(String::new(), |range| format!(", changes {range}"));
             let why = why.unwrap_or_default();
+            let is_open = rows[0].outcome == ComparisonOutcome::Inconclusive;
+            let all_are = parts.len() == 1 && why.is_empty() && !is_open;
             match leanings(comparison, rows) {
+                None if all_are => {
+                    let word = parts[0].split_once(' ').map_or("", |(_, word)| word);
+                    format!("{letter} is {word} in all {} rows{changes}", rows.len())
+                }
                 Some(looks) => format!(
-                    "of {} rows {letter} looks {looks}, which is not proven{changes}{why}",
+                    "{letter} looks {looks} of {} rows, not proven{changes}{why}",
                     rows.len()
                 ),
                 None => format!(
@@ -256,9 +273,8 @@ pub(crate) fn more_text(comparison: &Comparison, metric: &ComparedMetric) -> Opt
     if let Some(planned) = comparison.planned_pairs
         && f64::from(planned) < least
     {
-        let verb = if planned == 1 { "decides" } else { "decide" };
         let pairs = unit::counted(planned.into(), "pair");
-        return Some(format!("{pairs} {verb} nothing, {least:.0} can"));
+        return Some(format!("{pairs} cannot decide, {least:.0} can"));
     }
     metric.more_pairs.map(|more| {
         let units = match (comparison.planned_pairs, more) {
@@ -269,6 +285,23 @@ pub(crate) fn more_text(comparison: &Comparison, metric: &ComparedMetric) -> Opt
         };
         format!("about {more} more {units} would decide")
     })
+}
+
+/// The number of pairs with which the rows that are open would be decided.
+pub(crate) fn next_step(comparison: &Comparison) -> Option<String> {
+    let planned = comparison.planned_pairs?;
+    let deciding = comparison.rows.iter().filter_map(|row| row.metrics.first());
+    let open = deciding.filter(|metric| metric.outcome == ComparisonOutcome::Inconclusive);
+    let least = check::v51::CAVEAT as u32;
+    let wanted = open.filter_map(|metric| match metric.more_pairs {
+        _ if planned < least => Some(least),
+        more => Some(planned.saturating_add(more?)),
+    });
+    let wanted = wanted.max()?;
+    Some(format!(
+        "Ask for more pairs: `--pairs {}`.",
+        wanted + wanted % 2
+    ))
 }
 
 /// `A` with its command, as a line.
@@ -284,7 +317,7 @@ pub(crate) fn differences_line(list: &[Difference]) -> String {
     let named: Vec<String> = list
         .iter()
         .take(NAMED)
-        .map(|d| format!("{} ({} against {})", d.field, d.shown(&d.a), d.shown(&d.b)))
+        .map(|d| format!("{} ({} against {})", d.name(), d.shown(&d.a), d.shown(&d.b)))
         .collect();
     let more = match list.len().saturating_sub(NAMED) {
         0 => String::new(),
@@ -363,11 +396,24 @@ pub(crate) fn missing(comparison: &Comparison) -> Vec<String> {
     let said = common_reason(&comparison.rows);
     let all = metrics().count();
     let untold = reasons.iter().filter(|(reason, ..)| said != Some(*reason));
-    notes.extend(untold.map(|(reason, shown, names, count)| match shown {
+    let (bounded, absent): (Vec<_>, Vec<_>) = untold.partition(|(_, shown, ..)| *shown);
+    // A reason for each row would be a list of counts of operations.
+    let together = (absent.len() > 1).then(|| {
+        let mut names: Vec<&String> = absent.iter().flat_map(|(_, _, names, _)| names).collect();
+        names.sort();
+        names.dedup();
+        let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+        format!("{} n/a: too few data; measure longer", names.join(", "))
+    });
+    let absent = absent.into_iter().filter(|_| together.is_none());
+    let each = bounded.into_iter().chain(absent);
+    let each = each.map(|(reason, shown, names, count)| match shown {
         true if *count == all => format!("No change has an interval: {reason}"),
         true => format!("No interval for {}: {reason}", names.join(", ")),
         false => format!("{} n/a: {reason}", names.join(", ")),
-    }));
+    });
+    notes.extend(each);
+    notes.extend(together);
     notes
 }
 
@@ -408,7 +454,7 @@ pub(crate) fn push_markdown(out: &mut String, comparison: &Comparison) {
                 escape(&metric_name(metric)),
                 side_value(&metric.a, Throughput::Binary),
                 side_value(&metric.b, Throughput::Binary),
-                outcome_word(metric.outcome, metric.metric),
+                table_word(comparison, metric),
             );
         }
     }

@@ -3,7 +3,7 @@
 use fathom_model::{JudgedRun, RunState, Validity};
 use fathom_rules::check;
 
-use crate::names;
+use crate::{comparison, names};
 
 /// What to do about the worst finding, or else what the study suggests.
 pub(crate) fn of(run: &JudgedRun) -> Option<String> {
@@ -13,11 +13,23 @@ pub(crate) fn of(run: &JudgedRun) -> Option<String> {
         .iter()
         .find(|finding| finding.id == check::V29.id);
     if let Some(finding) = ended_early.filter(|_| early) {
-        return Some(finding.remedy.clone());
+        // Of a run that somebody ended the kernel has nothing to tell.
+        let (again, log) = finding
+            .remedy
+            .split_once(';')
+            .unwrap_or((&finding.remedy, ""));
+        let is_stuck = log.is_empty() || finding.evidence.contains("outstanding");
+        return Some(match is_stuck {
+            true => finding.remedy.clone(),
+            false => format!("{again}."),
+        });
     }
     let with_remedy = objections.iter().find(|finding| !finding.remedy.is_empty());
     if let Some(finding) = with_remedy {
         return Some(finding.remedy.clone());
+    }
+    if let Some(step) = run.comparison.as_ref().and_then(comparison::next_step) {
+        return Some(step);
     }
     // A result that is doubted for whatever reason needs no further measurements.
     let view = run.view.as_ref();

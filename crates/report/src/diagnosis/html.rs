@@ -93,7 +93,11 @@ fn answer(diagnosis: &Diagnosis, source: &Source) -> Answer {
         sentence: format!("{}.", headline(diagnosis)),
         boxes: vec![
             AnswerBox::new("Is it the storage?", tone, word(diagnosis.answer)),
-            AnswerBox::new("What was short?", Tone::Strong, shortage(diagnosis.limiter)),
+            AnswerBox::new(
+                "What held it back?",
+                Tone::Strong,
+                shortage(diagnosis.limiter),
+            ),
         ],
         next: settle.or_else(|| next_step(diagnosis, source)),
     }
@@ -108,9 +112,9 @@ fn shortage(shortage: Shortage) -> &'static str {
         Shortage::Hypervisor => "the hypervisor's CPUs",
         Shortage::Memory => "memory",
         Shortage::Network => "the network",
-        Shortage::OneByOne => "one operation after the other",
+        Shortage::OneByOne => "operations wait for one another",
         Shortage::Lock => "a lock",
-        Shortage::Nothing => "nothing was short",
+        Shortage::Nothing => "nothing on this host",
         Shortage::Unknown => "not determined",
     }
 }
@@ -119,9 +123,9 @@ fn shortage(shortage: Shortage) -> &'static str {
 fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
     let mut figures = Vec::new();
     if let Some(disk) = diagnosis.disks.first() {
+        // None of these has an end of its own that a bar could be drawn against.
         let (mean, peak) = (disk.operations, disk.operations_peak);
         let mut rate = KeyFigure::measured(&disk.name, &format!("{} IOPS", unit::count(mean)))
-            .out_of(mean, peak)
             .below(format!("mean; at most {}", unit::count(peak)));
         rate.hint = "Reads and writes per second".to_owned();
         figures.push(rate);
@@ -129,18 +133,14 @@ fn figures(diagnosis: &Diagnosis) -> Vec<KeyFigure> {
             let most = disk.wait_peak_ms;
             let figure = KeyFigure::measured("Time of an operation", &format!("{ms:.2} ms"));
             match most {
-                Some(most) => figure
-                    .out_of(ms, most)
-                    .below(format!("mean; at most {most:.2} ms")),
+                Some(most) => figure.below(format!("mean; at most {most:.2} ms")),
                 None => figure.below("mean"),
             }
         }));
         figures.extend(disk.queue.map(|queue| {
             let figure = KeyFigure::measured("In flight", &format!("{queue:.2}"));
             match disk.queue_peak {
-                Some(most) => figure
-                    .out_of(queue, most)
-                    .below(format!("mean; at most {most:.2}")),
+                Some(most) => figure.below(format!("mean; at most {most:.2}")),
                 None => figure.below("mean"),
             }
         }));

@@ -6,8 +6,9 @@ mod markdown;
 mod next_step;
 mod text;
 
-use fathom_model::diagnosis::{Answer, Calibration, Diagnosis, Shortage};
+use fathom_model::diagnosis::{Answer, Calibration, Diagnosis, ONE_THREAD_WORDS, Shortage};
 use fathom_model::unit;
+use fathom_rules::diagnosis::cpus_short::THRESHOLD as BUSY;
 
 pub use self::html::{PageOrigin, html};
 pub(crate) use self::markdown::escaped;
@@ -112,6 +113,18 @@ fn word(answer: Answer) -> &'static str {
     }
 }
 
+/// Whether the CPUs had hardly any time left, with niced programs counted.
+fn cpus_are_full(diagnosis: &Diagnosis) -> bool {
+    let busy = diagnosis.cpu.and_then(|cpu| cpu.busy);
+    busy.is_some_and(|busy| busy >= BUSY)
+}
+
+/// Whether a program is known that could use no second CPU.
+fn one_thread_computes(diagnosis: &Diagnosis) -> bool {
+    let evidence = &diagnosis.evidence;
+    evidence.iter().any(|line| line.ends_with(ONE_THREAD_WORDS))
+}
+
 /// What it is, as the end of a sentence.
 fn meaning(diagnosis: &Diagnosis) -> &'static str {
     match (diagnosis.answer, diagnosis.limiter) {
@@ -129,10 +142,18 @@ fn meaning(diagnosis: &Diagnosis) -> &'static str {
         (_, Shortage::Hypervisor) => "the storage is not the bottleneck; the hypervisor's CPUs are",
         (_, Shortage::Memory) => "the storage is not the bottleneck; memory is",
         (_, Shortage::Network) => "the storage is not the bottleneck; the network is",
+        // One in flight shows no room for more (decision 0029).
         (_, Shortage::OneByOne) => {
-            "the storage is not at its end; each operation waits for the one before"
+            "the storage is not the bottleneck; each operation waits for the one before"
         }
         (_, Shortage::Lock) => "the storage is not the bottleneck; tasks wait for a lock",
+        // Niced programs delay nobody else, but room there is none.
+        (Answer::No, _) if cpus_are_full(diagnosis) => {
+            "the storage has room; the CPUs were full, in part with niced programs, which yield"
+        }
+        (Answer::No, _) if one_thread_computes(diagnosis) => {
+            "the storage has room; a program is as fast as its one thread computes"
+        }
         (Answer::No, _) => {
             "the storage has room, and nothing else was short while this was measured"
         }

@@ -23,6 +23,8 @@ struct Page<'a> {
     /// What each side is, and when it was measured.
     sides: Vec<String>,
     figures: Vec<KeyFigure>,
+    /// Why it does not prove anything, each reason once.
+    reasons: Vec<&'a str>,
     overlay: Vec<ChartFigure>,
     /// Where A stands beside more than one side.
     all_sides: Option<SidesTable>,
@@ -55,14 +57,32 @@ pub fn render(a: &[JudgedRun], others: &[(Comparison, Vec<JudgedRun>)]) -> Resul
         title: labels.join(" and "),
         sides,
         figures: compared_figures::of_all(&comparisons),
+        reasons: reasons(&comparisons),
         overlay: overlay::of_sides(&trials),
         all_sides: (others.len() > 1).then(|| SidesTable::of(&comparisons, Throughput::Binary)),
         reading: compared_sides::reading(&comparisons),
         comparisons: match others {
-            [(comparison, _)] => vec![ComparisonView::of(comparison)],
+            // The reasons of a single comparison are said above.
+            [(comparison, _)] => vec![ComparisonView {
+                reasons: &[],
+                ..ComparisonView::of(comparison)
+            }],
             _ => sections(&comparisons),
         },
     })
+}
+
+fn reasons<'a>(comparisons: &[&'a Comparison]) -> Vec<&'a str> {
+    let mut reasons: Vec<&str> = Vec::new();
+    for reason in comparisons
+        .iter()
+        .flat_map(|comparison| &comparison.reasons)
+    {
+        if !reasons.contains(&reason.as_str()) {
+            reasons.push(reason);
+        }
+    }
+    reasons
 }
 
 fn sections<'a>(comparisons: &[&'a Comparison]) -> Vec<ComparisonView<'a>> {

@@ -162,7 +162,7 @@ fn lines(comparison: &Comparison) -> Vec<FigureLine<'_>> {
                 p: probability(metric.p_adjusted),
                 p_flip: probability(metric.p_sign_flip),
                 class: class(metric.outcome),
-                outcome: words::outcome_word(metric.outcome, metric.metric),
+                outcome: words::table_word(comparison, metric),
                 more: words::more_text(comparison, metric).unwrap_or_default(),
             });
         }

@@ -52,8 +52,12 @@ pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
     }
     let rows: Vec<&ResultRow> = run.rows.iter().collect();
     let flags = rerun::advice(run, &rows, Throughput::Binary)?;
+    let repeat = match rerun::command(&run.run.command_line, &flags) {
+        Some(command) => format!("Run `{command}`"),
+        None => format!("Repeat it with `{flags}`"),
+    };
     Some(format!(
-        "Repeat it with `{flags}`: then every rate and p99 has its interval."
+        "{repeat}: then every rate and p99 should have its interval."
     ))
 }
 

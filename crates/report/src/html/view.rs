@@ -205,12 +205,12 @@ impl Page<'_> {
         self.study.as_ref().is_some_and(Section::has_charts)
     }
 
-    /// Where the first charts are.
-    fn overview_anchor(&self) -> &'static str {
+    /// Where the first charts are, and the name of the link to them; `None` without any.
+    fn first_charts(&self) -> Option<(&'static str, &'static str)> {
         match facts::answer(self.run) {
-            Some(view) if self.study_first() => view.anchor,
-            _ if self.overview.is_empty() => "content",
-            _ => "overview",
+            Some(view) if self.study_first() => Some((view.anchor, "Charts")),
+            _ if self.overview.is_empty() => None,
+            _ => Some(("overview", "Overview")),
         }
     }
 }

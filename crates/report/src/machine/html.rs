@@ -38,10 +38,11 @@ pub fn html(found: &MachineUse, moment: &PageMoment) -> crate::Result<String> {
     };
     let picture = topology::html(&found.picture);
     let picture = (!picture.is_empty()).then(|| {
-        let how = "The thicker a line, the wider its link. The narrowest link is marked; one \
-                   that was trained below what both ends can do is red.";
+        let how = topology::reading(&found.picture);
         let drawn = format!("<div class=\"topology\">{picture}</div>");
-        [PageBlock::Note(how.to_owned()), PageBlock::Drawn(drawn)]
+        how.map(PageBlock::Note)
+            .into_iter()
+            .chain([PageBlock::Drawn(drawn)])
     });
     let how = "Point at a figure to see how it was read. Time in use of a disk (what iostat \
                calls %util) is shown and nothing is judged by it.";
@@ -64,7 +65,7 @@ pub fn html(found: &MachineUse, moment: &PageMoment) -> crate::Result<String> {
         PagePart::list("remarks", "Remarks", found.notes.clone()),
     ];
     document_page::render(&DocumentPage {
-        title: format!("Use of {}", found.host),
+        title: format!("Resources of {}", found.host),
         style: STYLE,
         below: vec![
             format!("Watched for {}", unit::span((found.seconds * 1e9) as u64)),
@@ -113,21 +114,18 @@ fn answer(found: &MachineUse) -> Answer {
 
 /// The fullest of each kind of resource.
 fn figures(found: &MachineUse) -> Vec<KeyFigure> {
-    let kinds = [
-        ("cpu", "CPUs"),
-        ("memory", "Memory"),
-        ("disk", "Disks"),
-        ("interface", "Interfaces"),
-        ("link", "Links"),
+    let figures = [
+        fullest(found, "cpu", "CPUs"),
+        fullest(found, "memory", "Memory"),
+        longest_queue(found),
+        fullest(found, "interface", "Interfaces"),
+        fullest(found, "link", "Links"),
     ];
-    let mut figures: Vec<KeyFigure> = kinds
-        .into_iter()
-        .filter_map(|(kind, title)| fullest(found, kind, title))
-        .collect();
+    let mut figures: Vec<KeyFigure> = figures.into_iter().flatten().collect();
     let beyond = beyond(found).count();
     let count = KeyFigure::measured("Beyond the threshold", &beyond.to_string());
     figures.push(count.below(match beyond {
-        0 => "no figure".to_owned(),
+        0 => "nothing is full".to_owned(),
         n => format!(
             "of {}",
             unit::counted(all(found).count().max(n) as u64, "figure")
@@ -162,6 +160,24 @@ fn fullest(found: &MachineUse, kind: &str, title: &str) -> Option<KeyFigure> {
         key.out_of(share, most.max(1.0))
             .below(format!("{}: {}{most_words}", resource.name, figure.title)),
     )
+}
+
+/// The disk with the longest queue: how much of the time it was in use tells nothing of a
+/// disk that serves several operations at once.
+fn longest_queue(found: &MachineUse) -> Option<KeyFigure> {
+    let disks = found.resources.iter().filter(|one| one.kind == "disk");
+    let queues = disks.filter_map(|one| {
+        let figure = one.saturation.first()?;
+        Some((figure.value?, figure, one))
+    });
+    let (value, figure, disk) = queues.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let most = figure.most.filter(|most| *most > value);
+    let most = most.map_or(String::new(), |most| {
+        format!(", at most {}", shown(most, &figure.unit))
+    });
+    let queued = format!("{} queued", shown(value, &figure.unit));
+    let key = KeyFigure::measured("Disks", &queued);
+    Some(key.below(format!("{}: {}{most}", disk.name, figure.title)))
 }
 
 fn table(found: &MachineUse) -> PageTable {

@@ -1,6 +1,7 @@
 //! The topology of a page: lists inside of lists, so that a wide machine is a longer
 //! page and never a clipped one. The line of a part is as thick as its link is wide.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use fathom_model::machine::{MachineLink, MachineNode};
@@ -22,6 +23,23 @@ pub(super) fn html(nodes: &[MachineNode]) -> String {
     let mut out = String::new();
     push(&mut out, nodes, &tops, 0);
     out
+}
+
+/// How the lines of the picture are read, as far as it has what is to be read.
+pub(super) fn reading(nodes: &[MachineNode]) -> Option<String> {
+    let links = || nodes.iter().filter_map(|node| node.link.as_ref());
+    let widths: BTreeSet<u64> = links().map(|link| thickness(link).to_bits()).collect();
+    let has = |is: fn(&MachineLink) -> bool, text| links().any(is).then_some(text);
+    let parts = [
+        (widths.len() > 1).then_some("The thicker a line, the wider its link."),
+        has(|link| link.narrowest, "The narrowest link is marked."),
+        has(
+            |link| link.below_rated,
+            "A link that was trained below what both ends can do is red.",
+        ),
+    ];
+    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(text)
 }
 
 fn push(out: &mut String, nodes: &[MachineNode], parts: &[&MachineNode], depth: usize) {

@@ -1,8 +1,9 @@
 //! Two sides compared: one table, one sentence.
 
-use fathom_model::Comparison;
-use fathom_model::comparison::{ComparisonOutcome, Standing};
+use fathom_model::comparison::{ComparedMetric, ComparedRow, ComparisonOutcome, Standing};
 use fathom_model::figure::Throughput;
+use fathom_model::{Comparison, Metric};
+use fathom_rules::check;
 
 use super::page::{Page, Tone};
 use super::verdict::write_finding;
@@ -29,10 +30,11 @@ pub(super) fn write(page: &mut Page, comparison: &Comparison, throughput: Throug
     }
     page.blank();
     if shows(comparison) {
-        let wide = table(comparison, throughput, page.width);
+        let depth = Depth::of(comparison, page.verbose);
+        let wide = table(comparison, depth, throughput, page.width);
         match wide.width() <= page.width {
             true => page.table(&wide),
-            false => page.table(&narrow_table(comparison, throughput, page.width)),
+            false => page.table(&narrow_table(comparison, depth, throughput, page.width)),
         }
         page.blank();
     } else if !comparison.rows.is_empty() {
@@ -43,7 +45,45 @@ pub(super) fn write(page: &mut Page, comparison: &Comparison, throughput: Throug
     objections(page, comparison);
 }
 
-fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table {
+/// Rows up to which every figure of each is shown.
+const FEW_ROWS: usize = 4;
+
+/// How much is shown of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// Every figure.
+    All,
+    /// The one that decides, the tail, and what went the other way: of nine rows, each
+    /// figure would be eighty lines.
+    Main,
+}
+
+impl Depth {
+    fn of(comparison: &Comparison, verbose: bool) -> Depth {
+        match verbose || comparison.rows.len() <= FEW_ROWS {
+            true => Depth::All,
+            false => Depth::Main,
+        }
+    }
+
+    /// The figures of a row, the one that decides first.
+    fn figures(self, row: &ComparedRow) -> impl Iterator<Item = (usize, &ComparedMetric)> {
+        use ComparisonOutcome::{Faster, Slower};
+        let decided = row.metrics.first().map(|metric| metric.outcome);
+        let is_main = move |place: usize, metric: &ComparedMetric| {
+            let is_tail = metric.metric == Metric::LatencyP99;
+            let is_opposite = matches!(
+                (decided, metric.outcome),
+                (Some(Faster), Slower) | (Some(Slower), Faster)
+            );
+            place == 0 || is_tail || is_opposite
+        };
+        let figures = row.metrics.iter().enumerate();
+        figures.filter(move |(place, metric)| self == Depth::All || is_main(*place, metric))
+    }
+}
+
+fn table(comparison: &Comparison, depth: Depth, throughput: Throughput, width: usize) -> Table {
     let mut table = Table::new([
         ("", Align::Left),
         ("A", Align::Right),
@@ -54,7 +94,7 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
     ]);
     for row in &comparison.rows {
         table.line(truncate(&row.label, width));
-        for (i, metric) in row.metrics.iter().enumerate() {
+        for (i, metric) in depth.figures(row) {
             let star = if i == 0 { " *" } else { "" };
             let (change, interval) = words::change_cells(metric);
             table.row([
@@ -63,7 +103,7 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
                 words::side_value(&metric.b, throughput),
                 change,
                 interval,
-                words::outcome_word(metric.outcome, metric.metric).to_owned(),
+                words::table_word(comparison, metric).to_owned(),
             ]);
         }
     }
@@ -71,7 +111,12 @@ fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
 }
 
 /// The same for a narrow terminal: each change with its outcome, and its interval below.
-fn narrow_table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table {
+fn narrow_table(
+    comparison: &Comparison,
+    depth: Depth,
+    throughput: Throughput,
+    width: usize,
+) -> Table {
     let mut table = Table::new([
         ("", Align::Left),
         ("A", Align::Right),
@@ -80,15 +125,18 @@ fn narrow_table(comparison: &Comparison, throughput: Throughput, width: usize) -
     ]);
     for row in &comparison.rows {
         table.line(truncate(&row.label, width));
-        for (i, metric) in row.metrics.iter().enumerate() {
+        for (i, metric) in depth.figures(row) {
             let star = if i == 0 { " *" } else { "" };
             let (change, interval) = words::change_cells(metric);
-            let outcome = words::outcome_word(metric.outcome, metric.metric);
+            let outcome = words::table_word(comparison, metric);
             table.row([
                 format!("  {}{star}", words::metric_name(metric)),
                 words::side_value(&metric.a, throughput),
                 words::side_value(&metric.b, throughput),
-                format!("{change} {outcome}\n{interval}"),
+                match interval.is_empty() {
+                    true => format!("{change} {outcome}"),
+                    false => format!("{change} {outcome}\n{interval}"),
+                },
             ]);
         }
     }
@@ -126,7 +174,7 @@ fn sides(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
 fn notes(page: &mut Page, comparison: &Comparison) {
     let missing = words::missing(comparison);
     if shows(comparison) {
-        page.paragraph(0, 0, &signs(comparison));
+        page.paragraph(0, 0, &signs(comparison, page.verbose));
     } else if missing.is_empty() {
         return;
     }
@@ -137,7 +185,7 @@ fn notes(page: &mut Page, comparison: &Comparison) {
 }
 
 /// What the signs and words of the table mean.
-fn signs(comparison: &Comparison) -> String {
+fn signs(comparison: &Comparison, verbose: bool) -> String {
     let margin = words::margin_text(comparison);
     let mut text = vec!["* the metric that decides.".to_owned()];
     let metrics = || comparison.rows.iter().flat_map(|row| &row.metrics);
@@ -146,8 +194,11 @@ fn signs(comparison: &Comparison) -> String {
             "Equivalent: proved to differ by less than {margin}."
         ));
     }
-    if metrics().any(|m| m.outcome == ComparisonOutcome::Inconclusive) {
+    if metrics().any(|m| words::table_word(comparison, m) == "inconclusive") {
         text.push("Inconclusive: neither a difference nor its absence is proved.".to_owned());
+    }
+    if Depth::of(comparison, verbose) == Depth::Main {
+        text.push("All figures: --verbose.".to_owned());
     }
     text.join(" ")
 }
@@ -172,7 +223,9 @@ fn objections(page: &mut Page, comparison: &Comparison) {
         page.paragraph(0, 2, &format!("Not compared: {name}"));
     }
     let verbose = page.verbose;
-    let objections = names::objections(&comparison.findings);
+    // That pairs are too few the headline says.
+    let mut objections = names::objections(&comparison.findings);
+    objections.retain(|finding| verbose || finding.id != check::id::V51);
     for finding in &objections {
         write_finding(page, finding);
     }

@@ -247,11 +247,11 @@ fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput
     if let Some(reason) = why(&bare, "too short for an interval", page.verbose) {
         notes.push(format!("±?: {reason}."));
     }
-    if let Some(reason) = why(&missing, "too few operations", page.verbose) {
+    if let Some(reason) = why(&missing, "too few data", page.verbose) {
         notes.push(format!("n/a: {reason}."));
     }
     let advice = rerun::advice(run, rows, throughput);
-    notes.extend(advice.map(|flags| format!("`{flags}` gives them.")));
+    notes.extend(advice.map(|flags| format!("`{flags}` should give them.")));
     notes.extend(mark_legend(rows.iter().map(|row| row.verdict.validity)));
     if !notes.is_empty() {
         page.paragraph(0, 0, &notes.join(" "));

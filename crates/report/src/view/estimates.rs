@@ -236,7 +236,7 @@ pub(super) fn notes(view: &View) -> Vec<String> {
         .filter(Figure::is_missing)
         .collect();
     let missing: Vec<&Figure> = missing.iter().collect();
-    let reason = why(&missing, "too few operations", false);
+    let reason = why(&missing, "too few data", false);
     notes.extend(reason.map(|reason| {
         let most = missing.iter().filter_map(|figure| figure.longer_ns()).max();
         let hint = most.map_or(String::new(), |ns| {

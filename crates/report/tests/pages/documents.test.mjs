@@ -29,7 +29,7 @@ for (const name of names) {
         assert.ok(end <= size.height, `${part} ends at ${end} of ${size.height}`);
       }
       const questions = await page.$$eval(".verdict .question", (all) => all.map((node) => node.textContent));
-      const limit = { diagnosis: "What was short?", use: "Is anything full?" }[name] ?? "Limiter: what set it?";
+      const limit = { diagnosis: "What held it back?", use: "Is anything full?" }[name] ?? "Limiter: what set it?";
       assert.ok(questions.includes(limit) && questions.includes("Next step"), `${questions}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= size.width, `the page is ${wide} wide`);

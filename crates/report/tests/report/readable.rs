@@ -2,7 +2,8 @@
 //! its meaning, no `1 things`.
 
 use fathom_analysis::{CompareOptions, compare_runs};
-use fathom_model::comparison::Comparison;
+use fathom_model::comparison::{Comparison, ComparisonOutcome};
+use fathom_model::diagnosis::{Answer, ONE_THREAD_WORDS, Shortage};
 use fathom_model::schedule::TrialRole;
 use fathom_model::view::View;
 use fathom_model::workload::{MetaTree, MetaWork, ObjectSizes, ObjectStore, ObjectWork, Work};
@@ -72,7 +73,7 @@ fn single_trials_are_compared_with_both_values_and_one_reason() {
         assert!(card.contains(">A ") && card.contains(", B "), "{card}");
     }
     assert!(page.contains("<p class=\"number\">+20.0 %</p>"));
-    let reason = "a side is a single trial without an interval";
+    let reason = "a single short run has none";
     let notes = page.split("class=\"note\"").skip(1);
     assert!(
         !notes
@@ -80,7 +81,7 @@ fn single_trials_are_compared_with_both_values_and_one_reason() {
             .any(|note| note.contains(reason)),
         "the headline says it"
     );
-    assert!(page.contains(" % (no interval: a side is a single trial without an interval"));
+    assert!(page.contains(" % (no interval: a single short run has none"));
     let text = render_comparison(&comparison, &TextOptions::default());
     assert!(text.contains("+20.0 %") && !text.contains("n/a"), "{text}");
 }
@@ -102,6 +103,53 @@ fn several_rows_give_a_reason_once() {
     assert!(page.contains("(no interval: a side is a single trial without an interval)"));
     let text = render_comparison(&comparison, &TextOptions::default());
     assert_eq!(text.matches("is a single trial").count(), 1, "{text}");
+}
+
+/// The first row is a fifth faster, the second a fifth slower, the others are equal; none
+/// has an interval.
+fn leaning_both_ways() -> Comparison {
+    let mut comparison = compared_once(&synthetic::quick(), &synthetic::quick());
+    for (index, row) in comparison.rows.iter_mut().enumerate() {
+        row.outcome = ComparisonOutcome::Inconclusive;
+        for metric in &mut row.metrics {
+            metric.outcome = ComparisonOutcome::Inconclusive;
+            metric.ratio = Estimate::unknown(Unit::Ratio, "a side is a single trial");
+        }
+        let decides = &mut row.metrics[0];
+        let times = [1.2, 0.8].get(index).copied().unwrap_or(1.0);
+        decides.b.value = decides.a.value.map(|rate| times * rate);
+    }
+    comparison
+}
+
+#[test]
+fn a_headline_says_what_rows_look_like_until_one_is_proven() {
+    let mut comparison = leaning_both_ways();
+    let rows = comparison.rows.len();
+    assert!(rows > 2);
+    let text = |comparison: &Comparison| {
+        let options = TextOptions {
+            width: 400,
+            ..TextOptions::default()
+        };
+        render_comparison(comparison, &options)
+    };
+    let open = text(&comparison);
+    let looks = format!("B looks faster in 1, slower in 1 of {rows} rows, not proven");
+    assert!(open.contains(&looks), "{open}");
+    assert!(open.contains("changes from -20.0 % to +20.0 %"), "{open}");
+
+    comparison.rows[0].outcome = ComparisonOutcome::Faster;
+    comparison.rows[0].metrics[0].outcome = ComparisonOutcome::Faster;
+    comparison.rows[0].metrics[0].ratio = Estimate {
+        low: Some(1.1),
+        high: Some(1.3),
+        ..Estimate::point(Unit::Ratio, 1.2, String::new())
+    };
+    let proven = text(&comparison);
+    let counts = format!("in {rows} rows: 1 faster, {} inconclusive", rows - 1);
+    assert!(proven.contains(&counts), "{proven}");
+    assert!(!proven.contains("looks"), "{proven}");
 }
 
 #[test]
@@ -166,6 +214,23 @@ fn a_share_of_all_is_a_bar_without_a_range() {
         "{card}"
     );
     assert!(!page.contains("class=\"range\""));
+}
+
+#[test]
+fn full_cpus_are_not_called_room() {
+    let mut found = synthetic_documents::diagnosis();
+    found.answer = Answer::No;
+    found.limiter = Shortage::Nothing;
+    assert!(
+        diagnosis::headline(&found).ends_with("nothing else was short while this was measured")
+    );
+    found
+        .evidence
+        .push(format!("9 dd computes: {ONE_THREAD_WORDS}"));
+    assert!(diagnosis::headline(&found).contains("its one thread"));
+    found.cpu.as_mut().unwrap().busy = Some(0.99);
+    let headline = diagnosis::headline(&found);
+    assert!(headline.contains("the CPUs were full"), "{headline}");
 }
 
 #[test]
