@@ -75,60 +75,68 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 /// they are help.
 fn texts(source: &str, has_help: bool) -> Vec<(usize, String)> {
     let source = source.split("\n#[cfg(test)]\nmod ").next().unwrap();
-    let chars: Vec<char> = source.chars().collect();
     let mut texts = Vec::new();
     let (mut at, mut line) = (0, 1);
-    while at < chars.len() {
-        let rest = &chars[at..];
-        if rest.starts_with(&['/', '/']) {
-            let end = rest.iter().position(|c| *c == '\n').unwrap_or(rest.len());
-            let comment: String = rest[..end].iter().collect();
-            if has_help && comment.starts_with("///") {
-                texts.push((line, comment));
+    // Searched for by the library: tests are compiled unoptimised, and this reads all.
+    while let Some(skipped) = source[at..].find(['/', '"', '\'']) {
+        let (before, rest) = source.split_at(at + skipped);
+        line += lines_in(&before[at..]);
+        let length = if rest.starts_with("//") {
+            let end = rest.find('\n').unwrap_or(rest.len());
+            if has_help && rest.starts_with("///") {
+                texts.push((line, rest[..end].to_owned()));
             }
-            at += end;
-        } else if chars[at] == '"' {
-            let raw_marks = chars[..at].iter().rev().take_while(|c| **c == '#').count();
-            let before = at.checked_sub(raw_marks + 1).map(|at| chars[at]);
-            let (text, length) = literal(rest, before == Some('r'), raw_marks);
+            end
+        } else if rest.starts_with('"') {
+            let unmarked = before.trim_end_matches('#');
+            let raw_marks = before.len() - unmarked.len();
+            let (text, length) = literal(rest, unmarked.ends_with('r'), raw_marks);
             texts.push((line, text));
-            line += rest[..length].iter().filter(|c| **c == '\n').count();
-            at += length;
-        } else if rest.starts_with(&['\'', '"', '\'']) {
-            at += 3;
-        } else if rest.starts_with(&['\'', '\\']) {
-            at += 4;
+            length
+        } else if rest.starts_with("'\"'") {
+            3
+        } else if rest.starts_with("'\\") {
+            4
         } else {
-            line += usize::from(chars[at] == '\n');
-            at += 1;
-        }
+            1
+        };
+        line += lines_in(&rest[..length]);
+        at = before.len() + length;
     }
     texts
 }
 
+fn lines_in(text: &str) -> usize {
+    text.matches('\n').count()
+}
+
 /// The text of a literal that begins with a quote, and how long it is in the source.
-fn literal(rest: &[char], is_raw: bool, marks: usize) -> (String, usize) {
+fn literal(source: &str, is_raw: bool, marks: usize) -> (String, usize) {
+    if is_raw {
+        let end = format!("\"{}", "#".repeat(marks));
+        let length = source[1..].find(&end).unwrap_or(source.len() - 1);
+        return (
+            source[1..=length].to_owned(),
+            (1 + length + 1).min(source.len()),
+        );
+    }
     let mut text = String::new();
     let mut at = 1;
-    while at < rest.len() {
-        let closes =
-            rest[at] == '"' && (!is_raw || rest[at + 1..].iter().take(marks).all(|c| *c == '#'));
-        if closes {
-            return (text, at + 1);
+    while let Some(plain) = source[at..].find(['"', '\\']) {
+        text.push_str(&source[at..at + plain]);
+        at += plain + 1;
+        if source[..at].ends_with('"') {
+            return (text, at);
         }
-        if rest[at] == '\\' && !is_raw {
+        let escaped = source[at..].chars().next();
+        at += escaped.map_or(0, char::len_utf8);
+        match escaped {
             // A line that goes on below is one text.
-            if rest.get(at + 1) == Some(&'\n') {
-                at += 2;
-                at += rest[at..].iter().take_while(|c| c.is_whitespace()).count();
-                continue;
-            }
-            at += 1;
+            Some('\n') => at += source[at..].len() - source[at..].trim_start().len(),
+            escaped => text.extend(escaped),
         }
-        text.extend(rest.get(at));
-        at += 1;
     }
-    (text, at)
+    (text, source.len())
 }
 
 /// The banned phrases in a text, each with what to write instead.

@@ -351,8 +351,8 @@ fn several_runs_stand_beside_the_first() {
     let bench = Bench::new();
     for model in [
         "sim:ssd?read_us=80",
-        "sim:ssd?read_us=84",
-        "sim:ssd?read_us=120",
+        "sim:ssd?read_us=160",
+        "sim:ssd?read_us=240",
     ] {
         let args = ["io", model, "--runtime", "20s"];
         bench.fathom(args.iter().chain(&READS)).expect_status(0);

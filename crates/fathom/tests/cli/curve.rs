@@ -244,7 +244,7 @@ fn a_stored_curve_is_shown_again_in_every_format() {
         "p99<4ms is met up to",
         "Poisson arrivals",
         "● p50",
-        "maximum",
+        "closed loop",
     ] {
         assert!(
             unwrapped(&text.stdout).contains(expected),
@@ -263,7 +263,7 @@ fn a_stored_curve_is_shown_again_in_every_format() {
     assert_eq!(body(&again.stdout), body(&text.stdout));
     let markdown = bench.fathom(["runs", "show", "--markdown"]);
     assert!(
-        markdown.stdout.contains("| load/s | of max |"),
+        markdown.stdout.contains("| load/s | share |"),
         "{}",
         markdown.stdout
     );

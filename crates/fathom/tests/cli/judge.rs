@@ -74,7 +74,7 @@ fn a_long_direct_run_is_believed_with_the_scatter_of_its_logs() {
     text.expect_status(0);
     for words in [
         "Validity: trusted with caveats",
-        "V16 caveat: read: the 95 % interval by the log is ± 15.7 % of the mean",
+        "V16 caveat: read: the 95 % interval by the log is ± 16.3 % of the mean",
         "believe: throughput",
         "83,400",
         "Missing:",
