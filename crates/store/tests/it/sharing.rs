@@ -1,5 +1,6 @@
 //! Several fathom processes on one store.
 
+use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -67,12 +68,15 @@ fn locks_on(path: &Path) -> Option<usize> {
     let list = std::fs::read_to_string("/proc/locks").ok()?;
     let own = std::process::id().to_string();
     // 1: POSIX  ADVISORY  READ 4711 fe:01:1234 128 128
-    let ours = list.lines().filter(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let file = words.get(5).and_then(|file| file.rsplit(':').next());
-        words.get(4) == Some(&own.as_str()) && file == Some(&inode)
+    let locks = list.lines().filter_map(|line| line.split_once(": "));
+    let ours = locks.map(|(_, lock)| lock).filter(|lock| {
+        let words: Vec<&str> = lock.split_whitespace().collect();
+        let file = words.get(4).and_then(|file| file.rsplit(':').next());
+        words.get(3) == Some(&own.as_str()) && file == Some(&inode)
     });
-    Some(ours.count())
+    // The kernel writes the list page by page: where others lock meanwhile, a lock may be
+    // on two of them.
+    Some(ours.collect::<BTreeSet<&str>>().len())
 }
 
 /// A line has some ten bytes at least, a pipe 64 KiB.
