@@ -188,11 +188,23 @@ pub(crate) fn of_member(members: &[Member<'_>], index: usize) -> Option<Knee> {
     let probed = others()
         .filter(|o| o.is_probe_of(row))
         .find_map(|probe| compare_probe(own.trial, probe.trial));
-    probed.or_else(|| {
-        others()
-            .filter(|o| !o.evidence)
-            .find_map(|other| compare_depths(own, other))
-    })
+    let rows = || others().filter(|o| !o.evidence);
+    probed
+        .or_else(|| rows().find_map(|other| compare_depths(own, other)))
+        // What is not measured is inferred from waiting, but not against what is measured.
+        .or_else(|| match rows().any(|other| rose_from(other, own)) {
+            true => None,
+            false => rows().find_map(|other| crowded(own, other)),
+        })
+}
+
+/// Whether the rate surely rose from half the depth or more: twice the own one may give
+/// more as well.
+fn rose_from(other: &Member<'_>, own: &Member<'_>) -> bool {
+    let (mine, theirs) = (own.trial.total_depth(), other.trial.total_depth());
+    let rise = || own.rate?.over(&other.rate?);
+    let near = theirs < mine && mine <= theirs.saturating_mul(2);
+    near && rise().is_some_and(|ratio| ratio.low - 1.0 > knee())
 }
 
 /// Whether two trials differ in nothing but the operations in flight, the
@@ -254,7 +266,7 @@ fn compare_depths(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
         let what = "throughput was hardly lower";
         return Some(found(Limiter::Device, what, likely));
     }
-    crowded(own, other)
+    None
 }
 
 /// Whether more depth brings nothing: so surely, or as far as was measured and with
@@ -266,6 +278,9 @@ fn is_flat(likely: f64, at_most: f64) -> bool {
 /// Operations that take several times as long as at a lower depth wait behind one
 /// another most of the time.
 fn crowded(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
+    if own.trial.total_depth() <= other.trial.total_depth() {
+        return None;
+    }
     let (rate, their_rate) = (own.rate?, other.rate?);
     let in_flight = own.trial.mean_in_flight()? / other.trial.mean_in_flight()?;
     let times = in_flight * their_rate.over(&rate)?.low;

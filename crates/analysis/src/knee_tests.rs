@@ -58,6 +58,25 @@ fn workers_that_waited_for_a_cpu_leave_the_limiter_open() {
     }
 }
 
+/// At 256 in flight operations take six times as long as alone. That names the device, but
+/// not beside half the depth with a rate that was a sixth lower.
+#[test]
+fn waiting_is_no_proof_where_the_rate_still_rose() {
+    let judged_at_256 = |rows: &[RecordBuilder]| {
+        let host = rows[0].host.clone();
+        let record = run_of(rows.iter().map(RecordBuilder::trial).collect(), host);
+        let last = rows.len() - 1;
+        crate::judge(&record).rows[last].verdict.limiter
+    };
+    let (alone, half, whole) = (row(1, 100), row(128, 3500), row(256, 4200));
+    let apart = [alone.clone(), whole.clone()];
+    assert_eq!(judged_at_256(&apart), Limiter::Device);
+    let rising = [alone.clone(), half, whole.clone()];
+    assert_eq!(judged_at_256(&rising), Limiter::Unknown);
+    let level = [alone, row(128, 4200), whole];
+    assert_eq!(judged_at_256(&level), Limiter::Device);
+}
+
 /// Identical rates must hardly ever be told apart, and a true rise of a third
 /// must mostly be found, from three noisy seconds.
 #[test]

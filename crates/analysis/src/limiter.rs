@@ -4,6 +4,7 @@
 //! proof: a wrong name sends people to buy the wrong part. Without proof the
 //! limiter is unknown, with what was excluded and what would tell.
 
+use fathom_model::figure;
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
@@ -303,7 +304,7 @@ fn unknown(facts: &Facts<'_>) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(
         share_of_ceiling(trial)
-            .map(|share| format!("fathom used {:.0} % of its own capacity", 100.0 * share)),
+            .map(|share| format!("fathom used {} of its own capacity", figure::percent(share))),
     );
     if let (Some(kept), false) = (depth_kept(trial), trial.open_loop()) {
         let percent = (100.0 * kept).round();

@@ -13,7 +13,6 @@ use super::{answers, holds, knee, levels, point, series, zones};
 
 /// What would tell a device from a depth, but not to somebody who has just run it.
 const DEPTH_COMMAND: &str = "fathom curve depth";
-const LONGER: &str = "longer points may tell: --for 10s, or more";
 
 /// Draws the curve of a judged run, where it is one.
 pub(crate) fn draw(run: &mut JudgedRun) {
@@ -25,10 +24,27 @@ pub(crate) fn draw(run: &mut JudgedRun) {
     };
     let curve = of(run, sweep);
     run.verdict.fitness = fitness(&curve).or(run.verdict.fitness.take());
-    if sweep == Sweep::Depth && run.verdict.limiter_evidence.contains(DEPTH_COMMAND) {
-        run.verdict.limiter_evidence = LONGER.to_owned();
+    if sweep == Sweep::Depth {
+        propose_more_than_itself(run, &curve);
     }
     run.curve = Some(curve);
+}
+
+/// A depth curve that does not tell device from depth proposes deeper points after the
+/// deepest, and longer ones elsewhere.
+fn propose_more_than_itself(run: &mut JudgedRun, curve: &Curve) {
+    let deepest = curve.points.last().map(|point| point.row);
+    let deeper = knee::deeper(&curve.points);
+    let rows = run.rows.iter_mut();
+    let rows = rows.map(|row| (Some(row.row) == deepest, &mut row.verdict));
+    for (is_deepest, verdict) in rows.chain([(false, &mut run.verdict)]) {
+        if verdict.limiter_evidence.contains(DEPTH_COMMAND) {
+            verdict.limiter_evidence = match deeper.filter(|_| is_deepest) {
+                Some(depth) => format!("a deeper point tells: `--max-depth {depth}`"),
+                None => "longer points may tell: `--for 10s`".to_owned(),
+            };
+        }
+    }
 }
 
 fn of(run: &JudgedRun, sweep: Sweep) -> Curve {

@@ -29,6 +29,14 @@ pub(super) enum NoKnee {
     StillRises { depth: u64, ops_per_second: f64 },
 }
 
+/// The depth to which a curve that still rises ought to go on.
+pub(super) fn deeper(points: &[CurvePoint]) -> Option<u64> {
+    match find(points) {
+        Err(NoKnee::StillRises { depth, .. }) => Some(depth.saturating_mul(2)),
+        _ => None,
+    }
+}
+
 /// The knee of the closed-loop points, or why there is none.
 pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, NoKnee> {
     let closed = || points.iter().filter(|p| p.offered_per_second.is_none());

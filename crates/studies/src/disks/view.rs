@@ -134,7 +134,7 @@ fn cell(estimate: Option<&Estimate>) -> UnitText {
     };
     UnitText::of(|throughput| {
         let figure = Figure::of(estimate, throughput);
-        match (estimate.unit, figure.plus_minus(false)) {
+        match (estimate.unit, figure.interval(false)) {
             (Unit::Ratio, _) => figure.value(),
             (_, Some(half)) => format!("{} {half}", figure.number()),
             (_, None) => figure.number(),

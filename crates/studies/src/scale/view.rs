@@ -247,7 +247,7 @@ fn row(name: String, point: &ScalePoint) -> Vec<Cell> {
         }
         _ => rate(throughput).value(),
     };
-    let half_rate = |throughput| rate(throughput).plus_minus(false);
+    let half_rate = |throughput| rate(throughput).interval(false);
     let plain = |estimate: &Estimate| estimate.value.map(|value| format!("{value:.2}"));
     let limiter = point
         .limiters

@@ -11,7 +11,7 @@ use fathom_model::view::View;
 use fathom_model::{JudgedRun, unit};
 
 use super::holds::{self, Standing};
-use super::knee::{self, NoKnee};
+use super::knee;
 
 /// The curve of a run, where it has a point.
 pub(super) fn view(run: &JudgedRun) -> Option<View> {
@@ -72,7 +72,11 @@ fn notes(run: &JudgedRun, curve: &Curve) -> Vec<String> {
             _ => String::new(),
         };
         let last = trials().last().and_then(|t| t.workload.bounds.time_ns);
-        notes.extend(last.map(|ns| format!("{} a trial{depth}.", unit::span(ns))));
+        let short = match table::has_intervals(curve) {
+            true => "",
+            false => ", too short for 95 % intervals",
+        };
+        notes.extend(last.map(|ns| format!("{} a trial{depth}{short}.", unit::span(ns))));
     }
     if curve.sweep == Sweep::Depth {
         notes.push(
@@ -93,13 +97,8 @@ fn notes(run: &JudgedRun, curve: &Curve) -> Vec<String> {
 
 /// A curve that still rises goes on.
 fn next_step(curve: &Curve) -> Option<String> {
-    match (curve.sweep, knee::find(&curve.points)) {
-        (Sweep::Depth, Err(NoKnee::StillRises { depth, .. })) => Some(format!(
-            "`--max-depth {}` shows whether the rate rises further",
-            depth.saturating_mul(2)
-        )),
-        _ => None,
-    }
+    let deeper = knee::deeper(&curve.points).filter(|_| curve.sweep == Sweep::Depth);
+    deeper.map(|depth| format!("`--max-depth {depth}` shows whether the rate rises further"))
 }
 
 /// Why the target is not proven at a point, by the first that has a remark on it.

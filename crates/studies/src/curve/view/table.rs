@@ -35,6 +35,12 @@ pub(super) fn of(curve: &Curve) -> Table {
     table.without_empty_remarks()
 }
 
+/// Whether the rate of any point has an interval.
+pub(super) fn has_intervals(curve: &Curve) -> bool {
+    let mut points = curve.points.iter();
+    points.any(|point| point.ops_per_second.relative_half_width().is_some())
+}
+
 fn columns(curve: &Curve) -> Vec<PointColumn<'_>> {
     let mut out = vec![first(curve)];
     let open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
@@ -53,7 +59,9 @@ fn columns(curve: &Curve) -> Vec<PointColumn<'_>> {
             cell: Box::new(|p| UnitText::of(|unit| number(&p.bytes_per_second, unit))),
         });
     }
-    out.push(column("±", |p| spread(&p.ops_per_second)).spare(2));
+    if has_intervals(curve) {
+        out.push(column("±", |p| spread(&p.ops_per_second)).spare(2));
+    }
     if !open {
         out.push(latency("mean", |l| &l.mean_ns).spare(1));
     }
