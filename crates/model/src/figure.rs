@@ -1,5 +1,5 @@
 //! How an estimate is printed: the number in people-sized units, half the
-//! width of its 95 % interval, or the reason that there is none.
+//! width of its 95 % interval or its ends, or the reason that there is none.
 //!
 //! No other code turns a rate or a latency into text, so that a figure whose
 //! data cannot support it has no way into a report.
@@ -45,6 +45,64 @@ impl Throughput {
     }
 }
 
+/// A 95 % interval ready to be printed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interval {
+    /// The lower end, in the unit of the number.
+    pub low: String,
+    /// The upper end.
+    pub high: String,
+    /// Half the width, where the number is about the middle: that of a percentile
+    /// often is not, and a reader would take half the width for its distance to the ends.
+    pub half_width: Option<String>,
+}
+
+/// How much farther one end may be than the other for the number to be about the middle.
+const MIDDLE: f64 = 1.5;
+
+/// Ends as close as this to a number, as a share of it, are about as far from it.
+const CLOSE: f64 = 0.02;
+
+impl Interval {
+    fn of(value: f64, low: f64, high: f64, scale: f64) -> Interval {
+        let (below, above) = (value - low, high - value);
+        let farther = below.max(above);
+        let is_middle = farther <= MIDDLE * below.min(above) || farther <= CLOSE * value.abs();
+        let half_width = || half((high - low) / 2.0 / scale, &digits(value / scale));
+        Interval {
+            low: digits(low / scale),
+            high: digits(high / scale),
+            half_width: is_middle.then(half_width),
+        }
+    }
+
+    /// `±1.2`, or `130–203`.
+    fn text(&self) -> String {
+        match &self.half_width {
+            Some(half) => format!("±{half}"),
+            None => format!("{}–{}", self.low, self.high),
+        }
+    }
+}
+
+/// Whether a table of text has intervals, and how they are read.
+pub fn interval_legend<'t>(intervals: impl Iterator<Item = &'t str>) -> Option<&'static str> {
+    let (mut halves, mut ends) = (false, false);
+    let is_digit = |c: char| c.is_ascii_digit();
+    for text in intervals {
+        halves |= text.contains('±');
+        // A dash by itself stands for nothing.
+        let mut dashes = text.match_indices('–');
+        ends |= dashes.any(|(at, _)| text[..at].ends_with(is_digit));
+    }
+    match (halves, ends) {
+        (true, true) => Some("±: 95 % interval; from–to: its ends."),
+        (true, false) => Some("±: 95 % interval."),
+        (false, true) => Some("from–to: 95 % interval."),
+        (false, false) => None,
+    }
+}
+
 /// An estimate ready to be printed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Figure {
@@ -52,12 +110,10 @@ pub enum Figure {
     Known {
         /// Three significant digits, without unit.
         number: String,
-        /// Unit of `number` and `half_width`; empty for counts.
+        /// Unit of `number` and `interval`; empty for counts.
         unit: &'static str,
-        /// Half the width of the 95 % interval.
-        half_width: Option<String>,
-        /// The interval's ends, in the same unit.
-        interval: Option<(String, String)>,
+        /// The 95 % interval.
+        interval: Option<Interval>,
         /// Why there is no interval.
         reason: Option<String>,
         /// How much longer to run for one, when that is known.
@@ -89,12 +145,10 @@ impl Figure {
             .low
             .zip(estimate.high)
             .filter(|(low, high)| low.is_finite() && high.is_finite());
-        let number = digits(value / scale);
         Figure::Known {
-            half_width: ends.map(|(low, high)| half((high - low) / 2.0 / scale, &number)),
-            number,
+            number: digits(value / scale),
             unit,
-            interval: ends.map(|(low, high)| (digits(low / scale), digits(high / scale))),
+            interval: ends.map(|(low, high)| Interval::of(value, low, high, scale)),
             reason: estimate.reason.clone(),
             longer_ns: estimate.run_longer_ns.filter(|_| ends.is_none()),
         }
@@ -116,31 +170,35 @@ impl Figure {
         }
     }
 
-    /// `±1.2 µs`, or nothing without an interval.
-    pub fn plus_minus(&self, with_unit: bool) -> Option<String> {
+    /// `±1.2 µs`, `130–203 µs` where the number is not the middle, or nothing without an
+    /// interval.
+    pub fn interval(&self, with_unit: bool) -> Option<String> {
         match self {
             Figure::Known {
-                half_width: Some(half),
+                interval: Some(interval),
                 unit,
                 ..
             } => {
                 let unit = if with_unit { unit } else { "" };
-                Some(joined(&format!("±{half}"), unit))
+                Some(joined(&interval.text(), unit))
             }
             _ => None,
         }
     }
 
-    /// One line with everything: `82.3 ± 1.2 µs`, `82.3 µs` or
+    /// One line with everything: `82.3 ± 1.2 µs`, `138 µs (130–203)`, `82.3 µs` or
     /// `n/a (needs 12 s more)`.
     pub fn inline(&self) -> String {
         match self {
             Figure::Known {
                 number,
                 unit,
-                half_width: Some(half),
+                interval: Some(interval),
                 ..
-            } => joined(&format!("{number} ± {half}"), unit),
+            } => match &interval.half_width {
+                Some(half) => joined(&format!("{number} ± {half}"), unit),
+                None => format!("{} ({})", self.value(), interval.text()),
+            },
             Figure::Known { .. } => self.value(),
             Figure::Missing {
                 longer_ns: Some(ns),
@@ -281,6 +339,23 @@ mod tests {
     }
 
     #[test]
+    fn ends_are_shown_where_the_number_is_not_between_them() {
+        let tail = Estimate::known(Unit::Nanoseconds, 138e6, 130e6, 203e6, 20.0);
+        assert_eq!(shown(&tail), "138 ms (130–203)");
+        let cell = |of: &Estimate| Figure::of(of, Throughput::Binary).interval(true);
+        assert_eq!(cell(&tail).as_deref(), Some("130–203 ms"));
+        // A hundredth more on one side is nothing that a reader would act on.
+        let close = Estimate::known(Unit::Nanoseconds, 138e6, 137.9e6, 139.5e6, 20.0);
+        assert_eq!(cell(&close).as_deref(), Some("±1 ms"));
+        let legend = |texts: &[&str]| interval_legend(texts.iter().copied());
+        assert_eq!(
+            legend(&["±1", "2–3"]),
+            Some("±: 95 % interval; from–to: its ends.")
+        );
+        assert_eq!(legend(&["2", ""]), None);
+    }
+
+    #[test]
     fn without_a_value_the_reason_takes_its_place() {
         let none = Estimate::unknown(Unit::Nanoseconds, "812 of 3,688 independent samples");
         assert_eq!(shown(&none), "n/a (812 of 3,688 independent samples)");
@@ -297,7 +372,7 @@ mod tests {
         let point = Estimate::point(Unit::OpsPerSecond, 12.0, "4 s are too short");
         let figure = Figure::of(&point, Throughput::Binary);
         assert_eq!(figure.inline(), "12.0");
-        assert_eq!(figure.plus_minus(true), None);
+        assert_eq!(figure.interval(true), None);
         assert_eq!(figure.reason(), Some("4 s are too short"));
     }
 

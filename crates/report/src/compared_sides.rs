@@ -9,7 +9,7 @@ use crate::comparison::{
     change_cells, headline_of, metric_name, outcome_word, side_line, side_value,
 };
 use crate::escape::escape_markdown as escape;
-use crate::html::headline::sentence_of;
+use crate::headline::sentence_of;
 use crate::table::{Align, Table, wrap};
 
 /// What a change is.
@@ -19,8 +19,8 @@ const CHANGES: &str = "Changes are against A.";
 const OPEN: &str = " ?: neither a difference nor its absence is proved.";
 
 /// What such a comparison is worth.
-const UNPAIRED: &str = "Runs that were not measured in turns are only an indication: `fathom ab` \
-                        proves a difference.";
+const UNPAIRED: &str =
+    "Runs that were not measured in turns prove no difference: `fathom ab` does.";
 
 /// Columns by which the second line of a paragraph is indented.
 const INDENT: usize = 3;

@@ -146,8 +146,8 @@ pub(crate) fn headline_of(comparison: &Comparison, letter: char) -> String {
         }
     };
     match comparison.standing {
-        Standing::Proven => what,
-        Standing::Indicative => format!("{what}; only an indication"),
+        // That the sides were not measured in turns is said beside it, as a reason.
+        Standing::Proven | Standing::Indicative => what,
         Standing::Unproven => format!("UNPROVEN: {what}"),
     }
 }

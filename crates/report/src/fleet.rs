@@ -108,7 +108,7 @@ fn table(
         let mut cells = vec![
             who(fleet, host),
             figure.number(),
-            figure.plus_minus(false).unwrap_or_else(|| "±?".to_owned()),
+            figure.interval(false).unwrap_or_else(|| "±?".to_owned()),
             share.unwrap_or_default(),
         ];
         cells.extend(latencies(run, host, throughput));

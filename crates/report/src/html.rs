@@ -15,7 +15,6 @@ mod comparison;
 pub(crate) mod document_page;
 mod fingerprint;
 pub(crate) mod gallery;
-pub(crate) mod headline;
 mod host_figures;
 mod hosts;
 pub(crate) mod key_figures;

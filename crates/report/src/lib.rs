@@ -39,6 +39,7 @@ mod escape;
 mod facts;
 mod files;
 mod fleet;
+mod headline;
 mod levels;
 mod limits;
 mod listing;

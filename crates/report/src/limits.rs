@@ -2,7 +2,7 @@
 //! itself can do.
 
 use fathom_model::judged::ResultRow;
-use fathom_model::schedule::{Purpose, TrialRole};
+use fathom_model::schedule::TrialRole;
 use fathom_model::{JudgedRun, JudgedTrial, Limiter};
 
 use crate::facts::{first_trial, trial_name};
@@ -72,10 +72,6 @@ fn row_limiters(run: &JudgedRun) -> Vec<(String, String)> {
         let command = rows.first().filter(|_| limiter.wants_evidence());
         let command = command.and_then(|row| named_command(&row.verdict.limiter_evidence));
         let hint = match command {
-            // That is what was run.
-            Some(command) if is_depth_curve(run) && command.starts_with("fathom curve depth") => {
-                "; points of ten seconds may tell: --for 10s".to_owned()
-            }
             Some(command) => format!("; try `{command}`"),
             None => String::new(),
         };
@@ -83,10 +79,6 @@ fn row_limiters(run: &JudgedRun) -> Vec<(String, String)> {
         (named, hint)
     };
     found.into_iter().map(line).collect()
-}
-
-fn is_depth_curve(run: &JudgedRun) -> bool {
-    matches!(&run.run.purpose, Purpose::Curve { sweep, .. } if sweep == "depth")
 }
 
 fn row_name(run: &JudgedRun, row: &ResultRow) -> String {

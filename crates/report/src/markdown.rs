@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use fathom_model::figure::{Figure, Throughput};
+use fathom_model::figure::{self, Figure, Throughput};
 use fathom_model::judged::{LatencySummary, ResultRow};
 use fathom_model::{JudgedRun, unit};
 
@@ -213,8 +213,10 @@ fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
 /// What the signs in the table from a place on mean, where there are any.
 fn push_reading(out: &mut String, from: usize) {
     out.push('\n');
-    if out.get(from..).is_some_and(|table| table.contains('±')) {
-        out.push_str("Values with half the width of their 95 % interval.\n\n");
+    let table = out.get(from..).unwrap_or_default();
+    if let Some(legend) = figure::interval_legend([table].into_iter()) {
+        out.push_str(legend);
+        out.push_str("\n\n");
     }
 }
 

@@ -255,18 +255,32 @@ pub fn truncate(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
     }
-    let room = width.saturating_sub(2);
-    let mut used = 0;
-    let mut out = String::new();
-    for c in text.chars() {
-        used += c.width().unwrap_or(0);
-        if used > room {
-            break;
-        }
-        out.push(c);
+    let begin: String = fitting(text.chars(), width.saturating_sub(2)).collect();
+    format!("{begin}{}", &".."[..width.min(2)])
+}
+
+/// The text cut to `width` columns in its middle: names that begin alike differ at
+/// their ends.
+pub fn truncate_middle(text: &str, width: usize) -> String {
+    if display_width(text) <= width {
+        return text.to_owned();
     }
-    out.push_str(&".."[..width.min(2)]);
-    out
+    let room = width.saturating_sub(2);
+    let begin: String = fitting(text.chars(), room.div_ceil(2)).collect();
+    let end: Vec<char> = fitting(text.chars().rev(), room / 2).collect();
+    let end: String = end.into_iter().rev().collect();
+    format!("{begin}{}{end}", &".."[..width.min(2)])
+}
+
+/// The first of some letters, as many as have room in `width` columns.
+fn fitting(letters: impl Iterator<Item = char>, width: usize) -> impl Iterator<Item = char> {
+    letters
+        .scan(0, |used, letter| {
+            *used += letter.width().unwrap_or(0);
+            Some((*used, letter))
+        })
+        .take_while(move |(used, _)| *used <= width)
+        .map(|(_, letter)| letter)
 }
 
 /// The words of a text in lines of at most `width` columns; a longer word is
@@ -425,6 +439,13 @@ mod tests {
         assert_eq!(truncate("abcdefg", 6), "abcd..");
         assert_eq!(truncate("日本語", 5), "日..");
         assert_eq!(truncate("abc", 1), ".");
+        assert_eq!(
+            truncate_middle("randread-4k q1 j1", 17),
+            "randread-4k q1 j1"
+        );
+        assert_eq!(truncate_middle("randread-4k q1 j1", 14), "randre.. q1 j1");
+        assert_eq!(truncate_middle("日本語", 5), "日..");
+        assert_eq!(truncate_middle("abc", 1), ".");
     }
 
     proptest! {

@@ -72,7 +72,9 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
     if options.verbose {
         details::write(&mut page, run, throughput);
     }
-    verdict::write(&mut page, run, options.report.as_deref());
+    verdict::write(&mut page, run);
+    header::write_place(&mut page, run);
+    verdict::write_report(&mut page, run, options.report.as_deref());
     page.finish()
 }
 
@@ -80,7 +82,8 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
 /// figures in a form of their own.
 pub fn render_verdict(run: &JudgedRun, options: &TextOptions) -> String {
     let mut page = Page::new(options);
-    verdict::write(&mut page, run, options.report.as_deref());
+    verdict::write(&mut page, run);
+    verdict::write_report(&mut page, run, options.report.as_deref());
     page.finish()
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use fathom_model::{RunState, Validity, unit};
-use fathom_report::table::{Align, Table, truncate};
+use fathom_report::table::{Align, Table, truncate, truncate_middle};
 use fathom_store::RunListing;
 
 use crate::digest::{Digest, Figure};
@@ -188,14 +188,23 @@ impl Column {
         let run = &one.run;
         match self {
             Column::When => when(run.started_unix_ns, layout.now_unix_ns),
-            Column::What => truncate(&run.name, names[0]),
-            Column::Target => truncate(&targets(&run.targets), names[1]),
+            Column::What => truncate_middle(&run.name, names[0]),
+            Column::Target => short_target(&targets(&run.targets), names[1]),
             Column::Result => result(one),
             Column::Verdict => verdict(one).to_owned(),
             Column::Label => truncate(&label(run), names[0]),
             Column::Run => id.to_owned(),
             Column::Size => unit::bytes(run.stored_bytes).to_string(),
         }
+    }
+}
+
+/// A target in so many columns: of a drive with parameters its model is kept, of a path
+/// its end as well.
+fn short_target(targets: &str, columns: usize) -> String {
+    match targets.contains('?') {
+        true => truncate(targets, columns),
+        false => truncate_middle(targets, columns),
     }
 }
 

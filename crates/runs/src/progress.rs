@@ -369,11 +369,18 @@ impl Progress {
             Some((at, _)) if *at < self.trials.len() => {
                 format!("[{} of {} done]", at + 1, self.trials.len())
             }
+            Some((at, _)) if self.is_probe(*at) => "[probe done]".to_owned(),
             Some((at, _)) => format!("[{} done]", at + 1),
             None => self.place(),
         };
         let done = self.done().unwrap_or_default();
         self.live_parts(&[place, done, "waiting until the device is quiet".to_owned()]);
+    }
+
+    /// Whether a trial is none of those that were planned, and no result.
+    fn is_probe(&self, at: usize) -> bool {
+        let is_beside = |index| self.beside.contains(&index);
+        at >= self.trials.len() && u32::try_from(at).is_ok_and(is_beside)
     }
 
     fn place(&self) -> String {
@@ -387,6 +394,7 @@ impl Progress {
                 format!("{} together", shown.len()),
                 *last,
             ),
+            (Some((at, label)), _) if self.is_probe(*at) => return format!("[probe] {label}"),
             (Some((at, label)), _) => ((at + 1).to_string(), label.clone(), *at),
             (None, _) => ("1".to_owned(), String::new(), 0),
         };

@@ -27,7 +27,7 @@ fn form(ratio: &Estimate) -> Form {
 
 fn printed(ratio: f64, form: Form) -> String {
     match form {
-        Form::Factor => format!("x{}", digits(ratio)),
+        Form::Factor => format!("×{}", digits(ratio)),
         Form::Percent(decimals) => {
             let step = 10f64.powi(decimals);
             // Adding zero takes the sign from a zero.
@@ -37,7 +37,7 @@ fn printed(ratio: f64, form: Form) -> String {
     }
 }
 
-/// `-4.8 %`, `x4.81` or `n/a`.
+/// `-4.8 %`, `×4.81` or `n/a`.
 pub fn change_text(ratio: &Estimate) -> String {
     let Some(value) = ratio.value else {
         return "n/a".to_owned();
@@ -82,8 +82,8 @@ mod tests {
         assert_eq!(change_text(&ratio(0.99999, 0.95, 1.05)), "+0.0 %");
         assert_eq!(change_text(&ratio(1.00012, 1.0001, 1.0002)), "+0.01 %");
         let large = ratio(12.34, 11.0, 13.0);
-        assert_eq!(change_text(&large), "x12.3");
-        assert_eq!(interval_text(&large), "x11.0 to x13.0");
+        assert_eq!(change_text(&large), "×12.3");
+        assert_eq!(interval_text(&large), "×11.0 to ×13.0");
         assert_eq!(change_text(&Estimate::unknown(Unit::Ratio, "none")), "n/a");
     }
 }

@@ -8,9 +8,9 @@ use super::tables::{self, tables};
 use super::{name, sentence};
 use crate::chart::bars::{self, Bar};
 use crate::chart::figure::ChartFigure;
+use crate::headline::sentence_of;
 use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
 use crate::html::document_page::{self, DocumentPage, PageBlock, PagePart};
-use crate::html::headline::sentence_of;
 use crate::html::key_figures::KeyFigure;
 
 /// Bars of a chart.

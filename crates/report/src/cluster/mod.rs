@@ -6,7 +6,7 @@ mod tables;
 
 use fathom_model::cluster::ClusterLook;
 
-use crate::html::headline::sentence_of;
+use crate::headline::sentence_of;
 use crate::table::{clean, wrap};
 
 pub use html::html;

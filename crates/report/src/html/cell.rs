@@ -1,6 +1,6 @@
 //! Numbers and validity as they stand in the tables of a page.
 
-use fathom_model::figure::{Figure, Throughput};
+use fathom_model::figure::{Figure, Interval, Throughput, interval_legend};
 use fathom_model::unit;
 
 use crate::names;
@@ -10,7 +10,7 @@ use crate::names;
 pub(crate) struct NumberCell {
     /// The number with its unit where the column has none.
     pub(crate) text: String,
-    /// `±1.2`, or why there is no number; empty without an interval.
+    /// `±1.2` or `130–203`, or why there is no number; empty without an interval.
     pub(crate) half: String,
     /// What a reader learns on demand: interval, effective n, reason.
     pub(crate) hint: String,
@@ -26,7 +26,7 @@ impl NumberCell {
         let figure = Figure::of(estimate, Throughput::Binary);
         let mut hints = Vec::new();
         if let Figure::Known {
-            interval: Some((low, high)),
+            interval: Some(Interval { low, high, .. }),
             unit,
             ..
         } = &figure
@@ -51,12 +51,18 @@ impl NumberCell {
                     ..
                 } => format!("needs {} more", fathom_model::figure::longer(*ns)),
                 Figure::Missing { reason, .. } => reason.clone(),
-                Figure::Known { .. } => figure.plus_minus(false).unwrap_or_default(),
+                Figure::Known { .. } => figure.interval(false).unwrap_or_default(),
             },
             hint: hints.join("; "),
             sort: sort_key(estimate.value),
             missing: figure.is_missing(),
         }
+    }
+
+    /// The interval of a number that has one.
+    pub(crate) fn interval(&self) -> Option<&str> {
+        let shown = !self.missing && !self.half.is_empty();
+        shown.then_some(self.half.as_str())
     }
 
     /// A plain text.
@@ -70,13 +76,9 @@ impl NumberCell {
 
 /// How the cells of tables are read: only what is in them is explained.
 pub(crate) fn reading<'c>(cells: impl Iterator<Item = &'c NumberCell>) -> String {
-    let (mut intervals, mut missing) = (false, false);
-    for cell in cells {
-        intervals |= cell.half.starts_with('±');
-        missing |= cell.missing;
-    }
-    let intervals = intervals
-        .then_some("± is half the width of the 95 % interval, corrected for autocorrelation.");
+    let cells: Vec<&NumberCell> = cells.collect();
+    let intervals = interval_legend(cells.iter().filter_map(|cell| cell.interval()));
+    let missing = cells.iter().any(|cell| cell.missing);
     let missing =
         missing.then_some("A number that the data cannot support is not shown; its reason is.");
     let parts: Vec<&str> = intervals.into_iter().chain(missing).collect();

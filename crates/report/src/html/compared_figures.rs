@@ -7,8 +7,8 @@ use super::key_figures::{self, KeyFigure};
 use crate::compared_sides::LETTERS;
 use crate::comparison as words;
 
-/// Of one row its figures, of several rows the one of each that decides. Figures that
-/// a side does not have are left out.
+/// Of one row its figures, of several rows the one of each that decides, the largest
+/// changes first. Figures that a side does not have are left out.
 pub(super) fn of(comparison: &Comparison) -> Vec<KeyFigure> {
     let figures: Vec<KeyFigure> = match comparison.rows.as_slice() {
         [row] => {
@@ -20,8 +20,12 @@ pub(super) fn of(comparison: &Comparison) -> Vec<KeyFigure> {
             figures.collect()
         }
         rows => {
-            let figures = rows.iter().filter_map(|row| {
-                let metric = row.metrics.first()?;
+            let deciding = rows
+                .iter()
+                .filter_map(|row| Some((row, row.metrics.first()?)));
+            let mut deciding: Vec<_> = deciding.collect();
+            deciding.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
+            let figures = deciding.into_iter().filter_map(|(row, metric)| {
                 let name = format!("{}: {}", row.label, words::metric_name(metric));
                 change(metric, name, 'B')
             });
@@ -29,6 +33,12 @@ pub(super) fn of(comparison: &Comparison) -> Vec<KeyFigure> {
         }
     };
     figures.into_iter().take(key_figures::MOST).collect()
+}
+
+/// How large a change is, whether up or down; 0 where it is not known.
+fn size(metric: &ComparedMetric) -> f64 {
+    let ratio = words::change(metric).value;
+    ratio.map_or(0.0, |ratio| ratio.ln().abs())
 }
 
 /// The key figures of several sides: for each, the figure that decides the first row.

@@ -6,10 +6,10 @@ use fathom_model::comparison::{
 use fathom_model::figure::Throughput;
 
 use super::checks::Checks;
-use super::headline;
 use crate::chart::figure::ChartFigure;
 use crate::chart::pairs;
 use crate::comparison as words;
+use crate::headline;
 
 /// Charts that are drawn at most.
 const MOST_CHARTS: usize = 40;
@@ -44,6 +44,8 @@ pub(super) struct ComparisonView<'a> {
 /// One figure of one row.
 pub(super) struct FigureLine<'a> {
     pub(super) row: &'a str,
+    /// Whether the line above is of the same row.
+    pub(super) again: bool,
     pub(super) name: String,
     pub(super) decides: bool,
     pub(super) a: String,
@@ -152,6 +154,7 @@ fn lines(comparison: &Comparison) -> Vec<FigureLine<'_>> {
             let (change, interval) = words::change_cells(metric);
             lines.push(FigureLine {
                 row: &row.label,
+                again: i > 0,
                 name: words::metric_name(metric),
                 decides: i == 0,
                 a: value(&metric.a),

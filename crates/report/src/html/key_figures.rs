@@ -4,7 +4,7 @@
 //! Which rows give them follows from what the workloads do, not from the study
 //! that ran them. Nothing is computed here: every figure is that of a row.
 
-use fathom_model::figure::{Figure, Throughput};
+use fathom_model::figure::{Figure, Interval, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::view::{AnswerFigure, AnswerValue};
 use fathom_model::{Estimate, JudgedRun, OpKind, Validity};
@@ -273,7 +273,7 @@ pub(super) fn figure(estimate: &Estimate, name: String, unit: &'static str) -> K
     let (own, interval) = match &figure {
         Figure::Known {
             unit,
-            interval: Some((low, high)),
+            interval: Some(Interval { low, high, .. }),
             ..
         } => (*unit, format!("95 %: {low} to {high}")),
         Figure::Known { unit, .. } => (*unit, "no interval".to_owned()),

@@ -11,14 +11,14 @@ use super::cell::Badge;
 use super::comparison::ComparisonView;
 use super::hosts::HostsSection;
 use super::key_figures::{self, KeyFigure};
+use super::overview;
 use super::rows::{self, ResultLine};
 use super::view::{FitnessView, fitness_view};
-use super::{headline, overview};
 use crate::Result;
 use crate::chart::figure::ChartFigure;
 use crate::chart::{self, Drawing};
 use crate::view::{Results, Section};
-use crate::{affected, facts, limits, moment, names};
+use crate::{affected, facts, headline, limits, moment, names};
 
 /// Rows of results that fit on the sheet.
 const MOST_ROWS: usize = 24;
@@ -124,8 +124,8 @@ impl<'a> Page<'a> {
             compared: run.comparison.as_ref().map(ComparisonView::of),
             form: facts::result_form(run).map(Results::of),
             has_intervals: results.iter().any(|line| {
-                let mut halves = line.cells.iter().map(|cell| &cell.half);
-                halves.any(|half| half.starts_with('±'))
+                let mut intervals = line.cells.iter().map(|cell| cell.interval());
+                intervals.any(|interval| interval.is_some())
             }),
             results,
             more_results,

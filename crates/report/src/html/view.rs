@@ -12,14 +12,14 @@ use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
 use super::hosts::HostsSection;
 use super::key_figures::{self, KeyFigure};
+use super::overview;
 use super::rows::{self, ResultLine};
 use super::standard::StandardSection;
-use super::{headline, overview};
 use crate::chart::figure::ChartFigure;
 use crate::chart::{self, Drawing, bars};
 use crate::steady::{self, RungLine};
 use crate::view::{Results, Section};
-use crate::{affected, facts, limits, moment, names, shape};
+use crate::{affected, facts, headline, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
 /// buckets of each is chosen: of charts that the script draws there may be more.

@@ -7,8 +7,8 @@ use fathom_rules::network as rules;
 use fathom_stats::median::median;
 
 use super::{matrix, range};
+use crate::headline::sentence_of;
 use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
-use crate::html::headline::sentence_of;
 use crate::html::key_figures::KeyFigure;
 
 /// The first screen of a matrix.

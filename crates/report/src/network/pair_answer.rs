@@ -5,8 +5,8 @@ use fathom_model::unit;
 use fathom_model::view::Tone;
 
 use super::{LEAST_FOR_P99, range, time};
+use crate::headline::sentence_of;
 use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
-use crate::html::headline::sentence_of;
 use crate::html::key_figures::KeyFigure;
 
 /// The first screen of a pair.

@@ -6,8 +6,8 @@ use fathom_model::unit;
 use super::{pair, pair_answer};
 use crate::chart::bars::{self, Bar};
 use crate::chart::figure::ChartFigure;
+use crate::headline::sentence_of;
 use crate::html::document_page::{self, DocumentPage, PageBlock, PagePart};
-use crate::html::headline::sentence_of;
 use crate::moment;
 
 /// The pair as one HTML document, without anything from outside.

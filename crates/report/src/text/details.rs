@@ -1,6 +1,6 @@
 //! What `verbose` adds: every estimate with its interval, and every trial.
 
-use fathom_model::figure::{Figure, Throughput, longer};
+use fathom_model::figure::{Figure, Interval, Throughput, longer};
 use fathom_model::judged::OpSummary;
 use fathom_model::{Estimate, JudgedRun, unit};
 
@@ -58,7 +58,7 @@ fn detail_table(op: &OpSummary, throughput: Throughput) -> Table {
 fn details(figure: &Figure, estimate: &Estimate) -> String {
     let mut parts = Vec::new();
     if let Figure::Known {
-        interval: Some((low, high)),
+        interval: Some(Interval { low, high, .. }),
         ..
     } = figure
     {

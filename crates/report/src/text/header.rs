@@ -1,10 +1,10 @@
-//! What was measured, where, when; and first of all what went wrong.
+//! What was measured and when, first of all what went wrong; and at the end where.
 
-use fathom_model::JudgedRun;
+use fathom_model::{JudgedRun, JudgedTrial};
 
 use super::page::{Page, Tone};
 use crate::table::{clean, display_width};
-use crate::{facts, moment, names};
+use crate::{facts, headline, moment, names};
 
 /// Failed operations of which the message is shown.
 const MESSAGES: usize = 3;
@@ -12,23 +12,37 @@ const MESSAGES: usize = 3;
 pub(super) fn write(page: &mut Page, run: &JudgedRun) {
     write_alarms(page, run);
     write_title(page, run);
-    let targets = facts::targets(run);
-    page.field("Target", &targets.join(", "));
+    page.field("Target", &facts::targets(run).join(", "));
     for target in facts::fingerprints(run) {
         if let Some(fs) = &target.filesystem {
             page.field("", &facts::filesystem_line(fs));
         }
-        for device in facts::leaves(target) {
-            page.field("Device", &facts::device_line(device));
-        }
     }
-    page.field("Host", &facts::host_line(run));
     if let Some(label) = facts::user_label(run) {
         page.field("Label", &clean(label));
     }
     if let Some(line) = facts::measurement_line(run) {
         page.field("Note", &line);
     }
+    // A study has answers of its own.
+    let measured = run
+        .rows
+        .iter()
+        .any(|row| row.ops.iter().any(|op| op.ops > 0));
+    if measured && run.comparison.is_none() && run.view.is_none() {
+        page.blank();
+        page.paragraph(0, 0, &headline::sentence(run));
+    }
+}
+
+/// The device and the host: facts that are needed to understand a result, not to read it.
+pub(super) fn write_place(page: &mut Page, run: &JudgedRun) {
+    for target in facts::fingerprints(run) {
+        for device in facts::leaves(target) {
+            page.field("Device", &facts::device_line(device));
+        }
+    }
+    page.field("Host", &facts::host_line(run));
 }
 
 fn write_title(page: &mut Page, run: &JudgedRun) {
@@ -79,7 +93,11 @@ fn write_alarms(page: &mut Page, run: &JudgedRun) {
 
 fn write_unfinished(page: &mut Page, run: &JudgedRun) {
     let mut any = false;
-    for trial in facts::unfinished(run) {
+    // Of the only trial, which ended as the run did, that says all.
+    let is_said = |trial: &JudgedTrial| {
+        run.trials.len() == 1 && trial.stuck.is_empty() && trial.reason == run.run.reason
+    };
+    for trial in facts::unfinished(run).filter(|trial| !is_said(trial)) {
         any = true;
         let reason = facts::without_reason(run, facts::reason_of(trial));
         let state = names::state(trial.state).to_uppercase();

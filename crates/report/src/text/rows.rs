@@ -1,8 +1,10 @@
-//! Results by row: estimates with half the width of their intervals.
+//! Results by row: estimates with their intervals.
 
-use fathom_model::figure::{Figure, Throughput};
+use fathom_model::figure::{self, Figure, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
-use fathom_model::{JudgedRun, unit};
+use fathom_model::verdict::FindingStatus;
+use fathom_model::{JudgedRun, RunState, unit};
+use fathom_rules::check;
 
 use super::notes::{mark_legend, why};
 use super::page::Page;
@@ -25,11 +27,21 @@ pub(super) struct ResultEntry<'a> {
     pub(super) op: &'a OpSummary,
 }
 
+/// Where the intervals of a table stand.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Intervals {
+    /// Behind their numbers.
+    Behind,
+    /// In a line below them.
+    Below,
+    /// Nowhere: no number has one.
+    Absent,
+}
+
 /// How the table is laid out.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Number and interval in one line instead of two.
-    inline: bool,
+    intervals: Intervals,
     /// A column for the largest latency.
     max: bool,
 }
@@ -40,10 +52,15 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throu
     }
     // In an open loop a single stop of the target is what users feel most.
     let max = rows.iter().any(|row| is_open_loop(row));
-    let layouts = [(true, max), (false, max), (false, false)];
-    let layouts = layouts.map(|(inline, max)| Layout { inline, max });
+    let mut layouts = match figures(run, rows, throughput).any(|f| f.interval(false).is_some()) {
+        true => vec![(Intervals::Behind, max), (Intervals::Below, max)],
+        false => vec![(Intervals::Absent, max)],
+    };
+    layouts.extend(layouts.last().map(|(intervals, _)| (*intervals, false)));
     let last = layouts.len() - 1;
-    for (place, layout) in layouts.into_iter().enumerate() {
+    let layouts = layouts.into_iter();
+    let layouts = layouts.map(|(intervals, max)| Layout { intervals, max });
+    for (place, layout) in layouts.enumerate() {
         let table = build(run, rows, throughput, page.width, layout);
         if table.width() <= page.width || place == last {
             page.table(&table);
@@ -61,7 +78,7 @@ fn build(
     width: usize,
     layout: Layout,
 ) -> Table {
-    let Layout { inline, max } = layout;
+    let Layout { intervals, max } = layout;
     let several_targets = facts::targets(run).len() > 1;
     let name = |row: &ResultRow| {
         let target = if several_targets {
@@ -88,7 +105,10 @@ fn build(
     let fits = |(row, entries): &(&ResultRow, Vec<ResultEntry<'_>>)| {
         entries.len() == 1 && display_width(&named(&name(row), &entries[0].name)) < room
     };
-    let one_line = !inline && all.iter().all(fits) || inline && all.iter().all(|r| r.1.len() == 1);
+    let one_line = match intervals {
+        Intervals::Behind => all.iter().all(|(_, entries)| entries.len() == 1),
+        Intervals::Below | Intervals::Absent => all.iter().all(fits),
+    };
     let mut table = table(throughput, max);
     for (row, entries) in &all {
         let sign = mark(row.verdict.validity);
@@ -190,21 +210,21 @@ pub(super) fn entries<'a>(
 }
 
 fn cells(entry: &ResultEntry<'_>, name: &str, layout: Layout) -> Vec<String> {
-    let inline = layout.inline;
+    let intervals = layout.intervals;
     let mut out = vec![name.to_owned()];
     match &entry.figures {
         Some([ops, bytes]) => {
-            out.push(cell(ops, false, inline));
+            out.push(cell(ops, false, intervals));
             // Flushes and commits move no bytes of their own.
             out.push(if entry.op.kind.moves_bytes() {
-                cell(bytes, false, inline)
+                cell(bytes, false, intervals)
             } else {
                 "-".to_owned()
             });
         }
         None => out.extend([String::new(), String::new()]),
     }
-    out.extend(entry.latency.iter().map(|f| cell(f, true, inline)));
+    out.extend(entry.latency.iter().map(|f| cell(f, true, intervals)));
     if layout.max {
         let max = entry.max_ns.map(|ns| unit::latency(ns as f64));
         out.push(max.unwrap_or_else(|| "-".to_owned()));
@@ -212,47 +232,74 @@ fn cells(entry: &ResultEntry<'_>, name: &str, layout: Layout) -> Vec<String> {
     out
 }
 
-/// A figure in one or two lines: `87,400` over `±1,200`, or `n/a`; a note below
-/// the table says for how long to measure.
-pub(super) fn cell(figure: &Figure, with_unit: bool, inline: bool) -> String {
-    let joint = if inline { " " } else { "\n" };
-    let number = if with_unit {
-        figure.value()
-    } else {
-        figure.number()
+/// A figure, with its interval behind or below it: `87,400` over `±1,200`, or `n/a`; a note
+/// below the table says for how long to measure.
+pub(super) fn cell(figure: &Figure, with_unit: bool, intervals: Intervals) -> String {
+    let number = match with_unit {
+        true => figure.value(),
+        false => figure.number(),
     };
-    match figure {
-        Figure::Missing { .. } => "n/a".to_owned(),
-        Figure::Known { .. } => match figure.plus_minus(with_unit) {
-            Some(half) => format!("{number}{joint}{half}"),
-            None => format!("{number}{joint}±?"),
-        },
+    if figure.is_missing() || intervals == Intervals::Absent {
+        return number;
+    }
+    let interval = figure.interval(with_unit);
+    let interval = interval.unwrap_or_else(|| "±?".to_owned());
+    match intervals {
+        Intervals::Below => format!("{number}\n{interval}"),
+        _ if interval.starts_with('±') => format!("{number} {interval}"),
+        // Ends look like numbers themselves.
+        _ => format!("{number} ({interval})"),
     }
 }
 
-fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput: Throughput) {
-    let figures: Vec<Figure> = rows
+/// Of a row that is called by a depth which its flushes do not let it keep: V20 has no
+/// objection to that, but a reader takes the name for what was in flight.
+fn depth_not_kept(row: &ResultRow) -> Option<String> {
+    let mut findings = row.verdict.findings.iter();
+    let kept = findings.find(|finding| finding.id == check::id::V20)?;
+    let little = kept
+        .measured
+        .is_some_and(|share| share < check::v20::INVALID);
+    let by_design = kept.status == FindingStatus::Info;
+    (little && by_design).then(|| format!("{}: {}.", row.label, kept.evidence))
+}
+
+/// All figures of the table.
+fn figures<'a>(
+    run: &'a JudgedRun,
+    rows: &'a [&ResultRow],
+    throughput: Throughput,
+) -> impl Iterator<Item = Figure> + 'a {
+    let entries = rows
         .iter()
-        .flat_map(|r| entries(run, r, throughput))
-        .flat_map(|e| e.figures.into_iter().flatten().chain(e.latency))
-        .collect();
+        .flat_map(move |row| entries(run, row, throughput));
+    entries.flat_map(|entry| entry.figures.into_iter().flatten().chain(entry.latency))
+}
+
+fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput: Throughput) {
+    let figures: Vec<Figure> = figures(run, rows, throughput).collect();
     let mut notes = Vec::new();
     let (missing, known): (Vec<_>, Vec<_>) = figures.iter().partition(|f| f.is_missing());
-    let (sure, bare): (Vec<&Figure>, Vec<&Figure>) = known
-        .into_iter()
-        .partition(|f| f.plus_minus(false).is_some());
-    if !sure.is_empty() {
-        notes.push("±: 95 % interval.".to_owned());
-    }
-    if let Some(reason) = why(&bare, "too short for an interval", page.verbose) {
-        notes.push(format!("±?: {reason}."));
+    let (sure, bare): (Vec<&Figure>, Vec<&Figure>) =
+        known.into_iter().partition(|f| f.interval(false).is_some());
+    let intervals: Vec<String> = sure.iter().filter_map(|f| f.interval(false)).collect();
+    let legend = figure::interval_legend(intervals.iter().map(String::as_str));
+    notes.extend(legend.map(str::to_owned));
+    if let Some(reason) = why(&bare, "too short", page.verbose) {
+        notes.push(match sure.is_empty() {
+            true => format!("No 95 % intervals: {reason}."),
+            false => format!("±?: {reason}."),
+        });
     }
     if let Some(reason) = why(&missing, "too few data", page.verbose) {
         notes.push(format!("n/a: {reason}."));
     }
-    let advice = rerun::advice(run, rows, throughput);
+    // What was interrupted is repeated as it was.
+    let complete = run.run.state == RunState::Complete;
+    let advice = rerun::advice(run, rows, throughput).filter(|_| complete);
     notes.extend(advice.map(|flags| format!("`{flags}` should give them.")));
     notes.extend(mark_legend(rows.iter().map(|row| row.verdict.validity)));
+    notes.extend(rows.iter().filter_map(|row| depth_not_kept(row)));
     if !notes.is_empty() {
         page.paragraph(0, 0, &notes.join(" "));
         page.blank();

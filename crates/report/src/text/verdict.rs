@@ -13,7 +13,7 @@ const LINES_EACH: usize = 2;
 /// Findings in a few lines.
 const FEW_SHOWN: usize = 3;
 
-pub(super) fn write(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
+pub(super) fn write(page: &mut Page, run: &JudgedRun) {
     page.blank();
     write_validity(page, run);
     write_limiter(page, run);
@@ -24,6 +24,10 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
     if let Some(text) = next_step::of(run).filter(|_| !page.verbose) {
         page.field("Next", &text);
     }
+}
+
+/// Where to read more.
+pub(super) fn write_report(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
     match report {
         // One line whatever its length, so that it can be copied.
         Some(path) => page.line(&format!("Report:   {path}")),

@@ -218,7 +218,7 @@ pub(super) fn notes(view: &View) -> Vec<String> {
         .max_by(f64::total_cmp);
     let bare: Vec<Figure> = rates()
         .map(|rate| Figure::of(rate, UNIT))
-        .filter(|figure| figure.plus_minus(false).is_none())
+        .filter(|figure| figure.interval(false).is_none())
         .collect();
     let widest = widest.map(|share| format!("±{} or narrower", figure::percent(share)));
     let bare: Vec<&Figure> = bare.iter().collect();

@@ -6,10 +6,10 @@ use fathom_model::{JudgedRun, Limiter, Validity};
 
 use crate::comparison as words;
 use crate::text::rerun;
-use crate::{affected, facts, names};
+use crate::{affected, facts, limits, names};
 
 /// What the run says: the answer of its study, or else what its verdict means.
-pub(super) fn sentence(run: &JudgedRun) -> String {
+pub(crate) fn sentence(run: &JudgedRun) -> String {
     if let Some(comparison) = &run.comparison {
         return sentence_of(&words::headline(comparison));
     }
@@ -22,7 +22,7 @@ pub(super) fn sentence(run: &JudgedRun) -> String {
 }
 
 /// What a study says beside its first answer, where no section of the page repeats it.
-pub(super) fn more_answers(run: &JudgedRun) -> &[String] {
+pub(crate) fn more_answers(run: &JudgedRun) -> &[String] {
     let view = run.view.as_ref().filter(|_| facts::answer(run).is_none());
     let answers = view.map(|view| view.answers.as_slice());
     answers.and_then(|all| all.get(1..)).unwrap_or_default()
@@ -32,7 +32,9 @@ fn by_verdict(run: &JudgedRun) -> String {
     if let Some(sentence) = affected::sentence(run) {
         return sentence;
     }
+    let differs = !limits::limiter_line(run).is_empty();
     let limiter = match run.verdict.limiter {
+        _ if differs => "what limits them differs from row to row".to_owned(),
         Limiter::Unknown => "what limits them is not determined".to_owned(),
         limiter => format!("they are limited by {}", names::limited_by(limiter)),
     };
@@ -46,7 +48,7 @@ fn by_verdict(run: &JudgedRun) -> String {
 }
 
 /// The next step, or else what would give the figures that are missing.
-pub(super) fn next_step(run: &JudgedRun) -> Option<String> {
+pub(crate) fn next_step(run: &JudgedRun) -> Option<String> {
     if let Some(step) = crate::next_step::of(run) {
         return Some(step);
     }
