@@ -7,6 +7,7 @@ use clap::CommandFactory;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use fathom_model::nearest::nearest;
+use fathom_model::shell;
 
 use crate::cli::Cli;
 use crate::synonym;
@@ -48,6 +49,13 @@ pub(crate) fn explained(mut error: clap::Error, arguments: &[OsString]) -> clap:
     error
 }
 
+/// All commands. Their flags and members are made when they are built.
+fn built() -> clap::Command {
+    let mut all = Cli::command();
+    all.build();
+    all
+}
+
 fn suggest(error: &mut clap::Error, tip: &str) {
     let tips = vec![StyledStr::from(tip.to_owned())];
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
@@ -60,6 +68,23 @@ fn text_of(error: &clap::Error, kind: ContextKind) -> String {
     }
 }
 
+/// Words for commands that no command has as an alias.
+const OTHER_WORDS: [(&str, &str); 4] = [
+    ("history", "runs"),
+    ("results", "runs"),
+    ("status", "watch"),
+    ("latency", "ping"),
+];
+
+/// Whether a word names something to measure rather than a command.
+fn is_target(word: &str) -> bool {
+    let is_path = word.contains('/') || word == "." || word == "..";
+    is_path
+        || ["sim:", "null:", "s3:"]
+            .iter()
+            .any(|kind| word.starts_with(kind))
+}
+
 /// The commands of groups that are called like the unknown one: `fathom runs list` for
 /// `fathom list`; else the one with nearly its name.
 fn suggest_command(error: &mut clap::Error, arguments: &[OsString]) {
@@ -67,7 +92,7 @@ fn suggest_command(error: &mut clap::Error, arguments: &[OsString]) {
     if word.is_empty() {
         return;
     }
-    let all = Cli::command();
+    let all = built();
     let group = synonym::called(&all, arguments);
     if group.get_name() != all.get_name() {
         suggest_member(error, &word, group);
@@ -78,6 +103,15 @@ fn suggest_command(error: &mut clap::Error, arguments: &[OsString]) {
         .filter(|group| word != "help" && group.find_subcommand(&word).is_some())
         .map(|group| format!("{} {word}", group.get_name()))
         .collect();
+    if is_target(&word) {
+        error.remove(ContextKind::SuggestedSubcommand);
+        return suggest(
+            error,
+            &format!("to measure it: fathom quick {}", shell::word(&word)),
+        );
+    }
+    let other = OTHER_WORDS.iter().find(|(other, _)| *other == word);
+    meant.extend(other.map(|(_, own)| (*own).to_owned()));
     if meant.is_empty() && error.get(ContextKind::SuggestedSubcommand).is_none() {
         let names = all.get_subcommands().map(clap::Command::get_name);
         meant.extend(nearest(&word, names).map(str::to_owned));
@@ -113,8 +147,7 @@ fn suggest_member(error: &mut clap::Error, word: &str, group: &clap::Command) {
 
 /// The first example of the command.
 fn suggest_example(error: &mut clap::Error, arguments: &[OsString]) {
-    let mut all = Cli::command();
-    all.build();
+    let all = built();
     let command = synonym::called(&all, arguments);
     let examples = command.get_after_help().map(ToString::to_string);
     let examples = examples.unwrap_or_default();
@@ -158,9 +191,7 @@ fn drop_far_suggestion(error: &mut clap::Error) {
 /// What the command calls a flag that other tools have, in place of one of a near name.
 fn suggest_synonym(error: &mut clap::Error, arguments: &[OsString]) {
     let typed = text_of(error, ContextKind::InvalidArg);
-    let mut all = Cli::command();
-    // The flags of a command are made when it is built.
-    all.build();
+    let all = built();
     let command = synonym::called(&all, arguments);
     let name = name_of(&typed);
     let of_one_dash = || match typed.starts_with("--") {
@@ -175,7 +206,23 @@ fn suggest_synonym(error: &mut clap::Error, arguments: &[OsString]) {
         let own = ContextValue::String(format!("--{own}"));
         error.insert(ContextKind::SuggestedArg, own);
         error.remove(ContextKind::Usage);
+    } else if FORMATS.contains(&name) && own_flag(command, "format") {
+        suggest(error, &format!("--format {name}, or -o FILE.{name}"));
+    } else if error.get(ContextKind::SuggestedArg).is_none() && typed.starts_with("--") {
+        // The parser does not look at the other names of a flag.
+        let near = nearest(name, synonym::names(command));
+        let near = near.map(|near| ContextValue::String(format!("--{near}")));
+        near.map(|near| error.insert(ContextKind::SuggestedArg, near));
     }
+}
+
+/// Formats that some commands have a flag for, and the others a value of --format.
+const FORMATS: [&str; 4] = ["html", "json", "csv", "markdown"];
+
+fn own_flag(command: &clap::Command, name: &str) -> bool {
+    command
+        .get_arguments()
+        .any(|flag| flag.get_long() == Some(name))
 }
 
 /// Commands that take a number of names which users take to be larger, and where the
@@ -199,8 +246,7 @@ fn suggest_other_command(error: &mut clap::Error, arguments: &[OsString]) {
         return;
     }
     let typed = text_of(error, ContextKind::InvalidArg);
-    let mut all = Cli::command();
-    all.build();
+    let all = built();
     let called = synonym::called(&all, arguments).get_name().to_owned();
     if !typed.starts_with('-') {
         if let Some((_, tip)) = SURPLUS.iter().find(|(name, _)| *name == called) {
@@ -227,7 +273,7 @@ fn name_of(flag: &str) -> &str {
 
 /// A mistake as the parser of arguments tells it, in the form of all errors.
 pub(crate) fn in_one_form(text: &str, arguments: &[OsString]) -> String {
-    let path = synonym::path(&Cli::command(), arguments);
+    let path = synonym::path(&built(), arguments);
     let mut out = String::new();
     for line in text.lines() {
         let line = line.trim_end();

@@ -109,6 +109,15 @@ fn own_long(command: &Command, typed: &str) -> Option<String> {
     flag.get_long().map(str::to_owned)
 }
 
+/// All names of the flags of a command, without dashes.
+pub(crate) fn names(command: &Command) -> impl Iterator<Item = &str> {
+    let shown = command.get_arguments().filter(|flag| !flag.is_hide_set());
+    shown.flat_map(|flag| {
+        let others = flag.get_visible_aliases().unwrap_or_default();
+        flag.get_long().into_iter().chain(others)
+    })
+}
+
 /// The flags of a command that mean what `typed` means elsewhere, without dashes.
 pub(crate) fn own_name(command: &Command, typed: &str) -> Option<String> {
     let meaning = MEANINGS.iter().find(|names| names.contains(&typed))?;

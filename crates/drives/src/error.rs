@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use fathom_model::nearest::did_you_mean;
+use fathom_model::nearest::{did_you_mean, nearest};
 
 use super::parameter::{Parameter, Quantity};
 
@@ -155,11 +155,14 @@ impl DescriptionError {
             )),
             DescriptionError::UnknownParameter {
                 name, parameters, ..
-            } => Some(format!(
-                "it has {}, seed{}",
-                parameters.join(", "),
-                did_you_mean(name, parameters.iter().copied())
-            )),
+            } => {
+                let near = nearest(name, parameters.iter().copied());
+                let parameters = parameters.join(", ");
+                Some(match near {
+                    Some(near) => format!("did you mean '{near}'? It has {parameters}, seed"),
+                    None => format!("it has {parameters}, seed"),
+                })
+            }
             DescriptionError::NoModel => Some("write for example model = \"slc\"".to_owned()),
             _ => None,
         }

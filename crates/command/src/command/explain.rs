@@ -36,7 +36,10 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
     shown.admit()?;
     let text = match explain.rule.as_slice() {
         [] => all(shown)?,
-        names => explained(shown, names)?,
+        names => match phrase(shown, names) {
+            Some(meaning) => meaning,
+            None => explained(shown, names)?,
+        },
     };
     shown.write(&text)?;
     Ok(Exit::Success)
@@ -52,6 +55,13 @@ fn all(shown: &Shown<Format>) -> anyhow::Result<String> {
         }
         Format::Markdown => rules::markdown_list(),
     })
+}
+
+/// What several words mean together, such as `in flight`.
+fn phrase(shown: &Shown<Format>, words: &[String]) -> Option<String> {
+    let columns = shown.columns().min(TEXT_COLUMNS);
+    let is_phrase = words.len() > 1 && shown.format() == Format::Text;
+    is_phrase.then(|| glossary::meaning(&words.join(" "), columns))?
 }
 
 /// What each of the names means. Documents hold rules, texts also words of answers.

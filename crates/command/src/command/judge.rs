@@ -144,13 +144,26 @@ fn read(path: &Path, files: &mut Files) -> Result<(), CommandError> {
 }
 
 /// The text of a file, up to the size that its kind may have.
+/// What else may be meant by the name of a file that is not there.
+fn instead_of(path: &Path) -> String {
+    let similar = did_you_mean_file(path);
+    let is_word = path.extension().is_none() && path.components().count() == 1;
+    match path.to_str().filter(|_| similar.is_empty() && is_word) {
+        Some(run) => format!(
+            "\nhelp: it takes files; a run that fathom measured is judged as it is shown: fathom \
+             runs show {}",
+            fathom_model::shell::word(run)
+        ),
+        None => similar,
+    }
+}
+
 fn load(path: &Path) -> Result<String, CommandError> {
     let text = match path == Path::new("-") {
         true => read_text(path, std::io::stdin().lock()),
         false => {
-            let file = fathom_deadline::paths::open_bounded(path).map_err(|error| {
-                CommandError::Usage(format!("{error}{}", did_you_mean_file(path)))
-            })?;
+            let file = fathom_deadline::paths::open_bounded(path)
+                .map_err(|error| CommandError::Usage(format!("{error}{}", instead_of(path))))?;
             read_text(path, BufReader::new(file))
         }
     };

@@ -97,9 +97,7 @@ pub(crate) enum Command {
     /// Write, check and show plans.
     #[command(subcommand)]
     Plan(plan::Plan),
-    /// Stored runs: list, show, tag, export, remove.
-    #[command(subcommand)]
-    Runs(runs::Runs),
+    Runs(Box<runs::Runs>),
     Report(report::Report),
     Judge(judge::Judge),
     Record(Box<record::Record>),
@@ -172,7 +170,7 @@ impl Command {
             Command::Curve(curve) => curve::run(curve),
             Command::Snia(snia) => snia::run(snia),
             Command::Plan(plan) => plan::run(plan),
-            Command::Runs(runs) => runs::run(runs),
+            Command::Runs(runs) => runs::run(*runs),
             Command::Report(report) => report::run(&report),
             Command::Judge(judge) => judge::run(&judge),
             Command::Record(record) => record::run(&record),

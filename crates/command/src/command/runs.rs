@@ -5,7 +5,7 @@ mod notes;
 
 use std::path::Path;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use fathom_console::consent;
 use fathom_model::unit;
 use fathom_report::table::clean;
@@ -17,9 +17,26 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::{Format, StorePath};
 use crate::{pipeline, present};
 
-/// Stored runs: list, show, tag, export, remove.
+/// Stored runs: list, show, tag, export, remove. Without a command it lists.
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  fathom runs                        What was measured, newest first
+  fathom runs --since 7d --target /data
+  fathom runs show latest"
+)]
+pub(crate) struct Runs {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    list: list::List,
+}
+
+/// What is done with stored runs.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Runs {
+enum Verb {
     #[command(alias = "ls")]
     List(list::List),
     /// Show the result of a run again.
@@ -55,14 +72,17 @@ pub(crate) enum Runs {
 }
 
 pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
-    match runs {
-        Runs::List(list) => list::run(&list),
-        Runs::Show { run, format, store } => show(&present::store_path(&store)?, &run, &format),
-        Runs::Export(export) => super::export::run(&export),
-        Runs::Tag(tag) => notes::tag(&tag),
-        Runs::Note(note) => notes::note(&note),
-        Runs::Rename(rename) => notes::rename(&rename),
-        Runs::Rm { runs, yes, store } => remove(&present::store_path(&store)?, &runs, yes),
+    let Some(verb) = runs.verb else {
+        return list::run(&runs.list);
+    };
+    match verb {
+        Verb::List(list) => list::run(&list),
+        Verb::Show { run, format, store } => show(&present::store_path(&store)?, &run, &format),
+        Verb::Export(export) => super::export::run(&export),
+        Verb::Tag(tag) => notes::tag(&tag),
+        Verb::Note(note) => notes::note(&note),
+        Verb::Rename(rename) => notes::rename(&rename),
+        Verb::Rm { runs, yes, store } => remove(&present::store_path(&store)?, &runs, yes),
     }
 }
 
