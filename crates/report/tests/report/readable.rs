@@ -194,7 +194,7 @@ fn only_signs_that_are_there_are_explained() {
     };
     let run = synthetic::matrix();
     let page = render(&run).unwrap();
-    assert!(results(&page).contains("± is half the width"));
+    assert!(results(&page).contains("±: 95 % interval"));
     let mut bare = run.clone();
     without_intervals(&mut bare);
     let page = render(&bare).unwrap();
