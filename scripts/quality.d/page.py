@@ -61,7 +61,8 @@ def licences(found):
 
 def deny(found):
     lines = [(name, numbers["errors"], numbers["warnings"]) for name, numbers in found["checks"].items()]
-    return table(["check", "errors", "warnings"], lines) + f"\n\nBy {found['tool']}."
+    left_out = "" if "advisories" in found["checks"] else " Advisories could not be fetched where it ran."
+    return table(["check", "errors", "warnings"], lines) + f"\n\nBy {found['tool']}.{left_out}"
 
 
 def audit(found):
