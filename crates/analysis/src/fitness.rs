@@ -134,7 +134,11 @@ fn decided(held: Held, otherwise: impl FnOnce() -> Option<(Fit, String)>) -> Hel
     match otherwise() {
         Some((outcome, text)) => Held {
             outcome,
-            text: format!("{}; {text}", held.text),
+            // Why there is no figure need not be said where none is needed.
+            text: match held.ratio {
+                Some(_) => format!("{}; {text}", held.text),
+                None => text,
+            },
             ..held
         },
         None => held,
@@ -250,11 +254,12 @@ fn too_many_are_slow(condition: &Condition, latencies: &KindLatencies<'_>) -> Op
     let (_, latencies) = latencies.relevant();
     let slow = clustered_share(&latencies.slower_than(condition.bound))?;
     (slow.at_least > allowed).then(|| {
+        let bound = unit::latency(condition.bound as f64);
         if slow.share >= 1.0 {
-            return "every operation took longer".to_owned();
+            return format!("every operation took longer than {bound}");
         }
         format!(
-            "{:.1} % of the operations took longer, in {} (95 % sure: {:.1} % or more)",
+            "{:.1} % of the operations took longer than {bound}, in {} (95 % sure: {:.1} % or more)",
             100.0 * slow.share,
             unit::counted(slow.clusters as u64, "period"),
             100.0 * slow.at_least

@@ -6,7 +6,7 @@ use fathom_model::RUN_SCHEMA;
 use fathom_model::judged::{JudgedRun, JudgedTrial, OpSummary, ResultRow, RunSummary};
 use fathom_model::op::OpKind;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
-use fathom_model::schedule::TrialRole;
+use fathom_model::schedule::{Purpose, TrialRole};
 use fathom_model::steadiness::Steadiness;
 use fathom_model::target::Target;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
@@ -71,6 +71,9 @@ fn judge_run(
     roles: &BTreeMap<usize, TrialRole>,
 ) -> JudgedRun {
     let mut judged = judge_trials(trials);
+    if matches!(record.meta.schedule.purpose, Purpose::Curve { .. }) {
+        allow_saturation(trials, &mut judged);
+    }
     let sets = set_sum::of_run(trials, &mut judged);
     for (trial, at) in judged.iter_mut().zip(0..) {
         trial.role = roles.get(&at).copied().unwrap_or(trial.role);
@@ -114,6 +117,20 @@ fn judge_run(
     run.comparison = comparison::of_run(&run);
     fleet::draw(&mut run, record, trials);
     run
+}
+
+/// A curve of loads goes on until the target takes no more: that a rate was not reached is
+/// what it looks for, and no objection.
+fn allow_saturation(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
+    for (trial, judged) in trials.iter().zip(judged) {
+        let verdict = &mut judged.verdict;
+        let mut findings = verdict.findings.iter_mut();
+        let Some(finding) = findings.find(|finding| checks::is_rate_not_reached(finding)) else {
+            continue;
+        };
+        finding.status = FindingStatus::Info;
+        verdict.validity = validity(&verdict.findings, trial.kind);
+    }
 }
 
 /// Judges trials of one run, each by itself and beside the others.

@@ -163,8 +163,8 @@ pub(super) fn io_errors(facts: &Facts<'_>) -> Option<Outcome> {
         .collect();
     let first = trial.end().and_then(|end| end.engine.errors.first());
     let evidence = format!(
-        "{} failed operations{}{}",
-        unit::group(count),
+        "{}{}{}",
+        unit::counted(count, "failed operation"),
         match classes.is_empty() {
             true => String::new(),
             false => format!(" ({})", classes.join(", ")),
@@ -271,11 +271,14 @@ pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
     let threshold = RULE.caveat;
     let evidence = format!("{text}{because}; {measured}");
     let outcome = Outcome::decided(RULE, status, count as f64, threshold, evidence);
-    // The user ended it: there is no fault to look for.
-    let is_ended = trial.record.state == RunState::Interrupted && stuck == 0;
-    Some(match is_ended {
-        true => outcome.with_remedy("Run it again to the end."),
-        false => outcome,
+    Some(match trial.record.state {
+        _ if stuck > 0 => outcome,
+        // The user ended it: there is no fault to look for.
+        RunState::Interrupted => outcome.with_remedy("Run it again to the end."),
+        RunState::Complete if nothing => outcome.with_remedy(
+            "Give it more time, or ask for less at once: not one operation was done by the end.",
+        ),
+        _ => outcome,
     })
 }
 

@@ -101,17 +101,22 @@ fn longest_of_one(trial: &Trial<'_>) -> Option<(u64, u64)> {
     if trial.workload.workers > 1 || trial.workload.queue_depth > 1 || trial.set_size > 1 {
         return None;
     }
-    let of_second = |second: &Second<'_>| {
+    let seconds: Vec<&Second<'_>> = trial.measured().collect();
+    let of_second = |(at, second): (usize, &&Second<'_>)| {
         let samples = second.groups.iter();
         let length_ns = samples
             .filter_map(|sample| longest_ns(trial, sample))
             .max()?;
-        Some((second.end_ns().saturating_sub(length_ns), length_ns))
+        // It came back at some moment of this second, and had begun before those in which
+        // nothing came back.
+        let latest_ns = second.end_ns().saturating_sub(length_ns);
+        let still = seconds[..at].iter().rev().take_while(|s| stands_still(s));
+        let begun_ns = still.last().map_or(latest_ns, |first| first.start_ns);
+        let earliest_ns = second.start_ns.saturating_sub(length_ns);
+        Some((latest_ns.min(begun_ns).max(earliest_ns), length_ns))
     };
-    let (from_ns, length_ns) = trial
-        .measured()
-        .filter_map(of_second)
-        .max_by_key(|op| op.1)?;
+    let by_second = seconds.iter().enumerate().filter_map(of_second);
+    let (from_ns, length_ns) = by_second.max_by_key(|op| op.1)?;
     let until_ns = from_ns.saturating_add(length_ns);
     let own = own_stops(trial);
     let touches = own
