@@ -67,6 +67,7 @@ fn load(curve: &Curve) -> Vec<String> {
             .points
             .iter()
             .filter(|p| p.offered_per_second.is_some())
+            .filter(|p| p.validity != Validity::NotTrusted)
     };
     let mut saturated = open().filter(|p| p.saturated);
     if let Some(first) = saturated.next() {

@@ -2,9 +2,9 @@
 //!
 //! A point holds when its whole 95 % interval does, or when each of at least
 //! three trials does by its own figures; it fails when its interval breaks the
-//! bound, when it is saturated or not trusted, or when one of three trials
-//! breaks it. One lucky trial decides nothing. The answer is the highest load
-//! below the lowest one that fails.
+//! bound, when it is saturated, or when one of three trials breaks it. One lucky
+//! trial decides nothing, and one that is not trusted takes no part. The answer is
+//! the highest load below the lowest one that fails.
 
 use fathom_model::curve::{Curve, CurvePoint, HoldingLoad, Sweep};
 use fathom_model::verdict::{Fit, Fitness, Validity};
@@ -24,7 +24,10 @@ pub(super) enum Standing {
 
 /// Where a point stands against the target.
 pub(super) fn standing(point: &CurvePoint) -> Standing {
-    if point.saturated || point.validity == Validity::NotTrusted {
+    if point.validity == Validity::NotTrusted {
+        return Standing::Open;
+    }
+    if point.saturated {
         return Standing::Fails;
     }
     let Some(fitness) = &point.fitness else {
@@ -57,10 +60,9 @@ pub(super) fn standing_among(curve: &Curve, point: &CurvePoint) -> Standing {
     let Some(at) = position(point.row) else {
         return standing(point);
     };
-    let (holds, fails) = bracket(&all);
+    let (_, fails) = bracket(&all);
     let confirmed = Standing::Holds { confirmed: true };
-    let holds = holds.filter(|held| standing(held) == confirmed);
-    let holds_at = holds.and_then(|held| position(held.row));
+    let holds_at = known_to_hold(&all).and_then(|held| position(held.row));
     let fails_at = fails.and_then(|failed| position(failed.row));
     let is_below = holds_at.is_some_and(|held| at < held);
     let is_beyond = fails_at.is_some_and(|failed| at > failed);
@@ -93,19 +95,23 @@ pub(super) fn words(curve: &Curve, point: &CurvePoint) -> String {
     }
 }
 
-/// Whether its own figures break the target: the interval of its trials does, or each
-/// trial. Others fail because one of several trials broke it.
+/// Whether its own figures break the target: the interval of its trials does, each
+/// trial, or all of them together where none tells by itself. Others fail because some
+/// of several trials broke it.
 pub(super) fn breaks(point: &CurvePoint) -> bool {
+    let broken = point.trials_breaking.unwrap_or(0);
+    let only_some = broken > 0 && broken < point.trials;
     let fitness = point.fitness.as_ref();
     let is_beyond = |f: &Fitness| match (f.outcome, f.worst_ratio) {
         (Fit::NotMet, _) => true,
-        (_, Some(ratio)) => ratio > 1.0,
+        (_, Some(ratio)) => ratio > 1.0 && !only_some,
         (_, None) => false,
     };
     point.saturated || fitness.is_some_and(is_beyond)
 }
 
-/// The points that a target is searched among, ascending in load.
+/// The points that a target is searched among, ascending in load: those that can be
+/// trusted.
 pub(super) fn candidates(
     sweep: Sweep,
     points: &[CurvePoint],
@@ -115,6 +121,7 @@ pub(super) fn candidates(
     let mut out: Vec<&CurvePoint> = points
         .iter()
         .filter(|p| p.read_percent == read_percent && p.offered_per_second.is_some() == open)
+        .filter(|p| p.validity != Validity::NotTrusted)
         .collect();
     out.sort_by(|a, b| load(a).total_cmp(&load(b)).then(a.depth.cmp(&b.depth)));
     if !open {
@@ -144,6 +151,15 @@ pub(super) fn bracket<'a>(
     (holds.copied(), fails.map(|at| candidates[at]))
 }
 
+/// The highest point below the lowest that fails of which it is confirmed that it holds.
+fn known_to_hold<'a>(candidates: &[&'a CurvePoint]) -> Option<&'a CurvePoint> {
+    let standings = candidates.iter().map(|point| (point, standing(point)));
+    let below = standings.take_while(|(_, at)| *at != Standing::Fails);
+    let confirmed = Standing::Holds { confirmed: true };
+    let known = below.filter(|(_, at)| *at == confirmed).last();
+    known.map(|(point, _)| *point)
+}
+
 /// One answer for each mix of reads and writes; none without a target.
 pub(super) fn all(sweep: Sweep, points: &[CurvePoint]) -> Vec<HoldingLoad> {
     let mut mixes: Vec<u8> = points.iter().map(|p| p.read_percent).collect();
@@ -158,7 +174,9 @@ pub(super) fn all(sweep: Sweep, points: &[CurvePoint]) -> Vec<HoldingLoad> {
 fn answer(candidates: &[&CurvePoint], read_percent: u8) -> Option<HoldingLoad> {
     let fitness = candidates.iter().find_map(|p| p.fitness.as_ref())?;
     let (holds, fails) = bracket(candidates);
-    let confirmed = holds.is_some_and(|p| standing(p) == Standing::Holds { confirmed: true });
+    // What is known to hold is the answer; higher loads that may hold as well are none.
+    let known = known_to_hold(candidates);
+    let (holds, confirmed) = (known.or(holds), known.is_some());
     Some(HoldingLoad {
         target: fitness.target.clone(),
         read_percent,
@@ -191,11 +209,11 @@ fn evidence(
     least: bool,
 ) -> String {
     let held = match holds {
-        Some(p) => format!(
-            "{target} is met up to {}: {}",
-            at(p),
-            held_text(p, confirmed)
-        ),
+        Some(p) => {
+            let is = if confirmed { "is" } else { "looks" };
+            let held = held_text(p, confirmed);
+            format!("{target} {is} met up to {}: {held}", at(p))
+        }
         None if fails.is_some() && least => format!("{target} is not held by any load"),
         None => format!("no load is known to hold {target}"),
     };
@@ -229,7 +247,13 @@ pub(super) fn sentences(points: &[CurvePoint], answer: &HoldingLoad) -> Vec<Stri
     let not = if breaks(failed) { "not" } else { "not safely" };
     let (up_to, beyond) = (at(held), at(failed));
     vec![
-        format!("{} is met up to {up_to}, {not} at {beyond}", answer.target),
+        match answer.confirmed {
+            true => format!("{} is met up to {up_to}, {not} at {beyond}", answer.target),
+            false => format!(
+                "{} looks met up to {up_to}, which is not confirmed, {not} at {beyond}",
+                answer.target
+            ),
+        },
         format!("at {up_to}: {}", held_text(held, answer.confirmed)),
         format!("at {beyond}: {}", failed_text(failed)),
     ]
@@ -250,9 +274,6 @@ fn held_text(point: &CurvePoint, confirmed: bool) -> String {
 }
 
 fn failed_text(point: &CurvePoint) -> String {
-    if point.validity == Validity::NotTrusted {
-        return "its number is not trusted".to_owned();
-    }
     if point.saturated {
         return "saturated".to_owned();
     }

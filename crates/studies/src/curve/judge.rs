@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use fathom_model::curve::{Curve, CurveCeiling, CurvePoint, HoldingLoad, Sweep};
 use fathom_model::schedule::Purpose;
-use fathom_model::verdict::{Fit, Fitness, Validity};
+use fathom_model::verdict::{Fit, Fitness, Limiter, Validity};
 use fathom_model::{JudgedRun, unit};
 
 use super::{answers, holds, knee, levels, point, series, zones};
@@ -22,22 +22,33 @@ pub(crate) fn draw(run: &mut JudgedRun) {
     let Some(sweep) = Sweep::of_name(sweep) else {
         return;
     };
-    let curve = of(run, sweep);
+    let mut curve = of(run, sweep);
     run.verdict.fitness = fitness(&curve).or(run.verdict.fitness.take());
     if sweep == Sweep::Depth {
-        propose_more_than_itself(run, &curve);
+        propose_more_than_itself(run, &mut curve);
     }
     run.curve = Some(curve);
 }
 
 /// A depth curve that does not tell device from depth proposes deeper points after the
 /// deepest, and longer ones elsewhere.
-fn propose_more_than_itself(run: &mut JudgedRun, curve: &Curve) {
+fn propose_more_than_itself(run: &mut JudgedRun, curve: &mut Curve) {
     let deepest = curve.points.last().map(|point| point.row);
     let deeper = knee::deeper(&curve.points);
+    if let Some(last) = curve.points.last_mut().filter(|_| deeper.is_some())
+        && matches!(last.limiter, Limiter::Device | Limiter::DeviceOrCap)
+    {
+        last.limiter = Limiter::Unknown;
+    }
     let rows = run.rows.iter_mut();
     let rows = rows.map(|row| (Some(row.row) == deepest, &mut row.verdict));
     for (is_deepest, verdict) in rows.chain([(false, &mut run.verdict)]) {
+        // Where the rate still rises, nothing has ended it.
+        let rises = is_deepest && deeper.is_some();
+        if rises && matches!(verdict.limiter, Limiter::Device | Limiter::DeviceOrCap) {
+            verdict.limiter = Limiter::Unknown;
+            verdict.limiter_evidence = DEPTH_COMMAND.to_owned();
+        }
         if verdict.limiter_evidence.contains(DEPTH_COMMAND) {
             verdict.limiter_evidence = match deeper.filter(|_| is_deepest) {
                 Some(depth) => format!("a deeper point tells: `--max-depth {depth}`"),

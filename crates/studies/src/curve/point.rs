@@ -77,19 +77,19 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
     })
 }
 
-/// The objection of V23: the rate was not reached, or operations were later
-/// than they took.
+/// What V23 says of the rate.
+fn of_rate(trial: &JudgedTrial) -> Option<&Finding> {
+    let mut findings = trial.verdict.findings.iter();
+    findings.find(|finding| finding.id == check::id::V23)
+}
+
+/// The objection of V23: operations were later than they took.
 fn lag(trial: &JudgedTrial) -> Option<&Finding> {
-    let lag = trial
-        .verdict
-        .findings
-        .iter()
-        .find(|f| f.id == check::id::V23);
-    lag.filter(|f| f.status >= FindingStatus::Caveat)
+    of_rate(trial).filter(|finding| finding.status >= FindingStatus::Caveat)
 }
 
 fn saturated(trial: &JudgedTrial) -> bool {
-    lag(trial).is_some_and(is_rate_not_reached)
+    of_rate(trial).is_some_and(is_rate_not_reached)
 }
 
 /// The latency of the kind of operation with the worst 99th percentile, or

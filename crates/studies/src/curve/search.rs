@@ -38,14 +38,20 @@ pub(super) fn next(candidates: &[&CurvePoint], ceiling: f64, used: u32, bisect: 
         (None, Some(high)) if may_bisect && load(high) > 2.0 * LEAST_SHARE * ceiling => {
             Next::Try(load(high) / 2.0)
         }
-        (Some(low), _)
-            if standing(low) == (Standing::Holds { confirmed: false })
-                && low.trials < ENOUGH_TRIALS =>
-        {
-            Next::Repeat(low.row)
-        }
+        (Some(low), _) => unconfirmed(candidates, low).map_or(Next::Done, Next::Repeat),
         _ => Next::Done,
     }
+}
+
+/// The row that more trials may confirm: of those up to the highest that holds, from
+/// above, until one is confirmed. Where enough trials did not confirm one, a lower one
+/// is the answer.
+fn unconfirmed(candidates: &[&CurvePoint], highest: &CurvePoint) -> Option<u32> {
+    let place = candidates.iter().position(|p| p.row == highest.row)?;
+    let downward = candidates[..=place].iter().rev();
+    let mut open = downward.take_while(|p| standing(p) != Standing::Holds { confirmed: true });
+    let found = open.find(|p| p.trials < ENOUGH_TRIALS);
+    found.map(|point| point.row)
 }
 
 /// A point between the bracket's ends that more trials would decide.

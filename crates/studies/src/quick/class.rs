@@ -66,6 +66,8 @@ struct Measured {
     commits: Option<f64>,
     /// The generator's CPU set one of the figures: the storage may do more.
     is_least: bool,
+    /// Durable writes were tried, and gave no figure that can be believed.
+    commits_failed: bool,
 }
 
 /// A measured figure beside the published one.
@@ -83,10 +85,24 @@ pub(super) fn answers(run: &JudgedRun) -> Vec<String> {
     if measured.sequential_read.is_none() || measured.random_read.is_none() {
         return Vec::new();
     }
+    if measured.is_beyond_drives() {
+        return vec![
+            "Reads faster than any drive: look whether they reach the storage at all".to_owned(),
+        ];
+    }
     let mut answers = match measured.cloud_baseline() {
         Some(answer) => vec![answer],
         None => measured.class_answers(),
     };
+    if measured.commits_failed {
+        // What it is good for is open without them.
+        let likeness = answers
+            .iter()
+            .filter_map(|answer| answer.split(". ").next());
+        let likeness: Vec<String> = likeness.map(str::to_owned).collect();
+        answers = vec![NO_COMMITS.to_owned()];
+        answers.extend(likeness);
+    }
     answers.extend(measured.slow_commits());
     if !run.trials.iter().any(|trial| trial.workload.mix.modifies()) {
         answers.push(
@@ -97,10 +113,19 @@ pub(super) fn answers(run: &JudgedRun) -> Vec<String> {
     answers
 }
 
+/// What databases, mail and virtual machines wait for is then not known.
+const NO_COMMITS: &str = "Durable writes gave no figure that can be believed: settle that before \
+                          databases move there";
+
 /// Whether a row measured storage: the null target does nothing, and what stays in memory
 /// is lost with it.
 fn is_storage(row: &ResultRow) -> bool {
     row.target != Target::Null && row.verdict.limiter != Limiter::Memory
+}
+
+fn is_durable(run: &JudgedRun, row: &ResultRow) -> bool {
+    let mut trials = row.trials.iter().filter_map(|at| run.trials.get(*at));
+    trials.any(|trial| sheet::is_durable(&trial.workload))
 }
 
 impl Measured {
@@ -112,9 +137,11 @@ impl Measured {
                 .rows
                 .first()
                 .is_some_and(|first| first.target == row.target);
-            if is_first && is_storage(row) && row.verdict.validity != Validity::NotTrusted {
+            let is_trusted = row.verdict.validity != Validity::NotTrusted;
+            if is_first && is_storage(row) && is_trusted {
                 measured.take(run, row);
             }
+            measured.commits_failed |= is_first && !is_trusted && is_durable(run, row);
         }
         measured
     }
@@ -214,6 +241,13 @@ impl Measured {
             class: class.name,
             figure,
         })
+    }
+
+    /// Whether a figure is many times that of the fastest class.
+    fn is_beyond_drives(&self) -> bool {
+        let beyond = |figure: &Beside| figure.share() > class::class_of_storage::BEYOND_DRIVES;
+        let fastest = CLASSES.last();
+        fastest.is_some_and(|class| self.beside(class).iter().any(beyond))
     }
 
     fn exceeds(&self, class: &Class) -> bool {

@@ -250,8 +250,13 @@ impl GridCell<'_> {
     fn state(&self) -> Cell {
         let mut trials = self.row.trials.iter().rev();
         let last = trials.find_map(|at| self.run.trials.get(*at));
+        let words = match last.map_or(RunState::Failed, |trial| trial.state) {
+            // It ran to its end, and no operation did.
+            RunState::Complete => "none completed",
+            state => names::state(state),
+        };
         Cell::State {
-            words: names::state(last.map_or(RunState::Failed, |trial| trial.state)),
+            words,
             validity: self.row.verdict.validity,
         }
     }

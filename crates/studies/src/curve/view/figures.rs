@@ -181,7 +181,8 @@ fn load(curve: &Curve) -> Vec<AnswerFigure> {
         figure.at(place).judged(point.validity)
     });
     let breaks = curve.holds.iter().find_map(|held| held.failed_row);
-    let saturated = open().find(|(_, point)| point.saturated);
+    let is_trusted = |point: &CurvePoint| point.validity != Validity::NotTrusted;
+    let saturated = open().find(|(_, point)| point.saturated && is_trusted(point));
     let saturated = saturated.filter(|(_, point)| Some(point.row) != breaks);
     let saturated = saturated.map(|(load, point)| {
         let figure = AnswerFigure::text("Saturated from", rate(load));

@@ -74,7 +74,7 @@ fn notes(run: &JudgedRun, curve: &Curve) -> Vec<String> {
         let last = trials().last().and_then(|t| t.workload.bounds.time_ns);
         let short = match table::has_intervals(curve) {
             true => "",
-            false => ", too short for 95 % intervals",
+            false => ", too short for 95 % intervals of IOPS",
         };
         notes.extend(last.map(|ns| format!("{} a trial{depth}{short}.", unit::span(ns))));
     }
