@@ -69,9 +69,13 @@ fn row_limiters(run: &JudgedRun) -> Vec<(String, String)> {
         } else {
             names.join(", ")
         };
-        let command = rows.first().filter(|_| limiter.wants_evidence());
-        let command = command.and_then(|row| named_command(&row.verdict.limiter_evidence));
-        let hint = match command {
+        let commands = rows.iter().filter(|_| limiter.wants_evidence());
+        let mut commands = commands.filter_map(|row| named_command(&row.verdict.limiter_evidence));
+        let first = commands.next();
+        // A command for one of several workloads tells nothing of the others.
+        let same =
+            |first: &&str| commands.all(|other| without_depth(other) == without_depth(first));
+        let hint = match first.filter(same) {
             Some(command) => format!("; try `{command}`"),
             None => String::new(),
         };
@@ -86,6 +90,19 @@ fn row_name(run: &JudgedRun, row: &ResultRow) -> String {
         Some(trial) => trial_name(run, trial),
         None => row.label.clone(),
     }
+}
+
+/// The words of a command without its depth: at each the same workload is meant.
+fn without_depth(command: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut all = command.split(' ');
+    while let Some(word) = all.next() {
+        match word {
+            "--iodepth" => _ = all.next(),
+            word => words.push(word),
+        }
+    }
+    words
 }
 
 /// The command that evidence names between backticks: what would determine a limiter

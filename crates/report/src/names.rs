@@ -7,6 +7,16 @@ pub(crate) use fathom_model::names::{
 };
 use fathom_model::unit::counted;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check;
+
+/// What a longer run mends. Other objections weigh more: they say that something else was
+/// measured.
+const TOO_SHORT: [&str; 4] = [
+    check::id::V15,
+    check::id::V16,
+    check::id::V17,
+    check::id::V63,
+];
 
 /// The findings that say something against the number, worst first.
 pub(crate) fn objections(findings: &[Finding]) -> Vec<&Finding> {
@@ -14,7 +24,8 @@ pub(crate) fn objections(findings: &[Finding]) -> Vec<&Finding> {
         .iter()
         .filter(|f| f.status >= FindingStatus::Caveat)
         .collect();
-    found.sort_by_key(|f| std::cmp::Reverse(f.status));
+    let is_short = |finding: &Finding| TOO_SHORT.contains(&finding.id.as_str());
+    found.sort_by_key(|f| (std::cmp::Reverse(f.status), is_short(f)));
     found
 }
 

@@ -12,7 +12,10 @@ pub(crate) fn of(run: &JudgedRun) -> Option<String> {
     let ended_early = objections
         .iter()
         .find(|finding| finding.id == check::V29.id);
-    if let Some(finding) = ended_early.filter(|_| early) {
+    // What made a run fail is to be mended before it is repeated.
+    let failed = || objections.iter().any(|finding| finding.id == check::V26.id);
+    let is_cause = run.run.state == RunState::Failed && failed();
+    if let Some(finding) = ended_early.filter(|_| early && !is_cause) {
         // Of a run that somebody ended the kernel has nothing to tell.
         let (again, log) = finding
             .remedy
@@ -24,7 +27,13 @@ pub(crate) fn of(run: &JudgedRun) -> Option<String> {
             false => format!("{again}."),
         });
     }
-    let with_remedy = objections.iter().find(|finding| !finding.remedy.is_empty());
+    let mut with_remedy = objections
+        .iter()
+        .filter(|finding| !finding.remedy.is_empty());
+    let with_remedy = match is_cause {
+        true => with_remedy.find(|finding| finding.id == check::V26.id),
+        false => with_remedy.next(),
+    };
     if let Some(finding) = with_remedy {
         return Some(finding.remedy.clone());
     }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use fathom_analysis::network::{NetworkReport, judge_network};
+use fathom_model::curve::{Curve, CurvePoint, Sweep};
 use fathom_model::judged::ResultRow;
 use fathom_model::network::MatrixCell;
 use fathom_model::schedule::TrialRole;
@@ -13,7 +14,7 @@ use fathom_store::{RunListing, Store, StoredDigest};
 use serde::{Deserialize, Serialize};
 
 /// To be raised when another figure is chosen or runs are judged in another way.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Operations that move more on average are listed by throughput.
 const LARGE_BYTES: u64 = 128 << 10;
@@ -98,9 +99,12 @@ impl Digest {
     }
 }
 
-/// The figure of the only row; of several, that of the fastest reads, or of the fastest
-/// operations where none reads.
+/// The answer of a curve; the figure of the only row; of several, that of the fastest
+/// reads, or of the fastest operations where none reads.
 fn figure(run: &JudgedRun) -> Option<Figure> {
+    if let Some(figure) = run.curve.as_ref().and_then(of_curve) {
+        return Some(figure);
+    }
     let results: Vec<(&ResultRow, &OpSummary)> = run
         .rows
         .iter()
@@ -135,6 +139,40 @@ fn figure(run: &JudgedRun) -> Option<Figure> {
         low: estimate.low,
         high: estimate.high,
     })
+}
+
+/// The load that holds the target, or the highest throughput of any size of blocks.
+fn of_curve(curve: &Curve) -> Option<Figure> {
+    let kind = |point: &CurvePoint| {
+        let kind = serde_json::to_value(point.latency.as_ref()?.kind).ok()?;
+        kind.as_str().map(str::to_owned)
+    };
+    let figure = |point: &CurvePoint, unit: Unit, value: f64| Figure {
+        row: point.label.clone(),
+        kind: kind(point).unwrap_or_default(),
+        unit,
+        value,
+        low: None,
+        high: None,
+    };
+    let of_row = |row: u32| curve.points.iter().find(|point| point.row == row);
+    match curve.sweep {
+        Sweep::Load => {
+            let held = curve.holds.first()?;
+            let point = of_row(held.held_row?)?;
+            Some(figure(point, Unit::OpsPerSecond, held.held_per_second?))
+        }
+        Sweep::Block => {
+            let known = curve
+                .points
+                .iter()
+                .filter(|p| p.validity != Validity::NotTrusted);
+            let known = known.filter_map(|point| Some((point, point.bytes_per_second.value?)));
+            let most = known.max_by(|a, b| a.1.total_cmp(&b.1))?;
+            Some(figure(most.0, Unit::BytesPerSecond, most.1))
+        }
+        _ => None,
+    }
 }
 
 /// The kind of the figure of a network.

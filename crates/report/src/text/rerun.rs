@@ -72,7 +72,11 @@ pub(crate) fn command(command_line: &[String], flags: &str) -> Option<String> {
     Some(typed.join(" "))
 }
 
-/// How much longer the row would have to be measured.
+/// Nobody measures for longer than ten minutes more for an interval: where that would be
+/// needed, the seconds differ so much that none describes them.
+const PATIENCE_NS: u64 = 600_000_000_000;
+
+/// How much longer the row would have to be measured for what a longer run can give.
 fn longer_of(run: &JudgedRun, row: &ResultRow, throughput: Throughput) -> Option<u64> {
     let entries = entries(run, row, throughput);
     // Connections are made once: no length of a run gives them percentiles.
@@ -83,7 +87,8 @@ fn longer_of(run: &JudgedRun, row: &ResultRow, throughput: Throughput) -> Option
         let rates = entry.figures.iter().flatten();
         rates.chain(&entry.latency)
     });
-    figures.filter_map(Figure::longer_ns).max()
+    let longer = figures.filter_map(Figure::longer_ns);
+    longer.filter(|ns| *ns <= PATIENCE_NS).max()
 }
 
 fn runtime_of(trials: &[&JudgedTrial], longer_ns: u64) -> Option<u64> {

@@ -50,8 +50,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throu
     if rows.is_empty() {
         return;
     }
-    // In an open loop a single stop of the target is what users feel most.
-    let max = rows.iter().any(|row| is_open_loop(row));
+    let max = rows.iter().any(|row| shows_max(row));
     let mut layouts = match figures(run, rows, throughput).any(|f| f.interval(false).is_some()) {
         true => vec![(Intervals::Behind, max), (Intervals::Below, max)],
         false => vec![(Intervals::Absent, max)],
@@ -131,7 +130,7 @@ fn build(
         for entry in entries {
             table.row(cells(entry, &format!("  {}", entry.name), layout));
         }
-        if is_open_loop(row) && !max {
+        if shows_max(row) && !max {
             for line in max_lines(entries) {
                 table.line(line);
             }
@@ -142,6 +141,15 @@ fn build(
 
 fn is_open_loop(row: &ResultRow) -> bool {
     row.ops.iter().any(|op| op.response.is_some())
+}
+
+/// Whether the largest latency belongs to the result: in an open loop a single stop of
+/// the target is what users feel most, and percentiles hide one of a few seconds.
+fn shows_max(row: &ResultRow) -> bool {
+    let mut findings = row.verdict.findings.iter();
+    let stood_still = findings
+        .any(|finding| finding.id == check::id::V45 && finding.status >= FindingStatus::Caveat);
+    stood_still || is_open_loop(row)
 }
 
 /// The largest latencies, where the table has no room for their column.
@@ -297,7 +305,7 @@ fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput
     // What was interrupted is repeated as it was.
     let complete = run.run.state == RunState::Complete;
     let advice = rerun::advice(run, rows, throughput).filter(|_| complete);
-    notes.extend(advice.map(|flags| format!("`{flags}` should give them.")));
+    notes.extend(advice.map(|flags| format!("`{flags}` may give them.")));
     notes.extend(mark_legend(rows.iter().map(|row| row.verdict.validity)));
     notes.extend(rows.iter().filter_map(|row| depth_not_kept(row)));
     if !notes.is_empty() {

@@ -228,7 +228,7 @@ pub(super) fn notes(view: &View) -> Vec<String> {
             "95 % intervals of IOPS: {widest}, but {} without ({reason}).",
             bare.len()
         )),
-        (None, Some(reason)) => Some(format!("No 95 % intervals: {reason}.")),
+        (None, Some(reason)) => Some(format!("No 95 % intervals of IOPS: {reason}.")),
         (None, None) => None,
     });
     let missing: Vec<Figure> = of(Unit::Nanoseconds)
@@ -244,7 +244,9 @@ pub(super) fn notes(view: &View) -> Vec<String> {
         });
         format!("n/a: {reason}{hint}.")
     }));
-    notes.extend(mark_legend(cells.iter().filter_map(|cell| cell.validity())));
+    // What a row of words says is not signed.
+    let signed = cells.iter().filter_map(|cell| cell.as_estimate()?.validity);
+    notes.extend(mark_legend(signed));
     notes
 }
 
