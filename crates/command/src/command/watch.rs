@@ -69,6 +69,9 @@ pub(crate) struct Watch {
     /// Stop after N samples.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
+    /// The same as --count 1.
+    #[arg(long, hide = true, conflicts_with = "count")]
+    once: bool,
     /// Order of devices and processes.
     #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
     sort: Sort,
@@ -88,6 +91,14 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
+    /// After how many samples it ends.
+    fn samples(&self) -> Option<u64> {
+        match self.once {
+            true => Some(1),
+            false => self.count,
+        }
+    }
+
     fn filter(&self) -> Filter {
         Filter::new(self.filter.as_deref().unwrap_or_default())
     }
@@ -169,7 +180,7 @@ fn in_plain_text(watch: &Watch, mut source: Source, interrupt: &Interrupt) -> an
     }
     let mut pace = Pace::new(watch.every_ns, watch.for_ns);
     let mut shown = 0;
-    while watch.count.is_none_or(|count| shown < count) && pace.wait(|| interrupt.is_raised()) {
+    while watch.samples().is_none_or(|count| shown < count) && pace.wait(|| interrupt.is_raised()) {
         if source.read()
             && let Some(seen) = source.history.live()
         {
@@ -208,7 +219,7 @@ fn on_screen(
             stale = false;
         }
         let is_over = end_ns.is_some_and(|end_ns| monotonic_ns() >= end_ns);
-        if is_over || watch.count.is_some_and(|count| shown >= count) {
+        if is_over || watch.samples().is_some_and(|count| shown >= count) {
             break;
         }
         let left = Duration::from_nanos(next_ns.saturating_sub(monotonic_ns()));

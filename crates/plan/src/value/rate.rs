@@ -20,8 +20,7 @@ impl Value for RateValue {
     fn from_text(text: &str) -> Result<Self, String> {
         let Some(amount) = text.trim().strip_suffix("/s").map(str::trim_end) else {
             return Err(format!(
-                "'{text}' is not a rate; write operations per second as 1000/s or bytes per \
-                 second as 50MiB/s"
+                "'{text}' is not a rate: 1000/s are operations per second, 50MiB/s are bytes"
             ));
         };
         let lower = amount.to_ascii_lowercase();
