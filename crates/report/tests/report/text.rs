@@ -205,7 +205,10 @@ fn a_grid_without_intervals_says_so() {
             Estimate::unknown(Unit::Nanoseconds, "few slow ones");
     }
     let text = plain(&synthetic::with_grid(run));
-    assert!(text.contains("No 95 % intervals: 5 s are few."), "{text}");
+    assert!(
+        text.contains("No 95 % intervals of IOPS: 5 s are few."),
+        "{text}"
+    );
     assert!(text.contains("n/a: few slow ones."), "{text}");
 }
 
