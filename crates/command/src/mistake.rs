@@ -355,6 +355,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_command_leads_to_one() {
+        for (arguments, help) in [
+            (
+                &["fathom", "/mnt/my data"][..],
+                "to measure it: fathom quick '/mnt/my data'",
+            ),
+            (&["fathom", "history"], "'runs'"),
+            (&["fathom", "list"], "'runs list'"),
+            (
+                &["fathom", "runs", "show", "--html"],
+                "--format html, or -o FILE.html",
+            ),
+            (
+                &["fathom", "runs", "show", "--nonsense"],
+                "help: fathom runs show --help",
+            ),
+            (&["fathom", "quick", "--fro", "3s"], "'--for'"),
+        ] {
+            let text = told(arguments);
+            assert!(text.contains(help), "{text}");
+        }
+        let bare = Cli::command().try_get_matches_from(["fathom", "runs", "--since", "7d"]);
+        assert!(bare.is_ok(), "{bare:?}");
+    }
+
+    #[test]
     fn near_names_are_offered_and_far_ones_are_not() {
         assert!(told(&["fathom", "oi"]).contains("'io'"));
         let far = told(&["fathom", "compare", "--strict", "a", "b"]);

@@ -125,3 +125,18 @@ pub(crate) fn trial_ceiling_share(trial: &JudgedTrial) -> Option<f64> {
         .sum();
     (ceiling > 0.0 && reached > 0.0 && (reached / ceiling).is_finite()).then(|| reached / ceiling)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_workload_at_several_depths_has_one_command() {
+        let at = |depth: &str| format!("fathom io /data --rw read --iodepth {depth} --runtime 90s");
+        assert_eq!(without_depth(&at("1")), without_depth(&at("32")));
+        assert_ne!(
+            without_depth("fathom io /data --rw read"),
+            without_depth("fathom io /data --rw write")
+        );
+    }
+}

@@ -59,3 +59,32 @@ pub(crate) fn limited_by(limiter: Limiter) -> String {
         limiter => self::limiter(limiter).to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_rules::check;
+
+    use super::*;
+
+    #[test]
+    fn what_a_longer_run_mends_is_said_last() {
+        let finding = |id: &str, status| Finding {
+            id: id.to_owned(),
+            name: String::new(),
+            status,
+            measured: None,
+            threshold: None,
+            evidence: String::new(),
+            remedy: String::new(),
+        };
+        let findings = [
+            finding(check::id::V16, FindingStatus::Caveat),
+            finding(check::id::V77, FindingStatus::Caveat),
+            finding(check::id::V17, FindingStatus::Pass),
+            finding(check::id::V63, FindingStatus::Invalid),
+        ];
+        let order = objections(&findings);
+        let order: Vec<&str> = order.iter().map(|finding| finding.id.as_str()).collect();
+        assert_eq!(order, ["V63", "V77", "V16"]);
+    }
+}

@@ -252,6 +252,20 @@ mod tests {
     }
 
     #[test]
+    fn a_stop_begins_before_the_seconds_without_a_completion() {
+        // One at a time: what was asked for as second 20 began comes back early in second 22.
+        let stop = RecordBuilder::reads().edit(|record| {
+            still(record, 20, 2);
+            for op in &mut record.samples[22].ops {
+                op.service.record(2_000_000_000);
+            }
+        });
+        let alone = stop.with(|b| b.workload.queue_depth = 1);
+        let finding = alone.finding("V45").unwrap();
+        assert!(finding.evidence.contains("2 s from 20 s"), "{finding:?}");
+    }
+
+    #[test]
     fn a_stop_soon_after_the_start_is_no_slow_load() {
         // 20 operations a second for two of 30 seconds are fewer than two a second.
         let early = RecordBuilder::reads()

@@ -316,7 +316,11 @@ mod tests {
     use super::*;
 
     fn breaking(trials: u32, outcome: Fit, broken: u32) -> String {
-        failed_text(&CurvePoint {
+        failed_text(&point(trials, outcome, broken))
+    }
+
+    fn point(trials: u32, outcome: Fit, broken: u32) -> CurvePoint {
+        CurvePoint {
             row: 0,
             label: "at 262".to_owned(),
             depth: 1,
@@ -344,7 +348,56 @@ mod tests {
             trials_holding: Some(0),
             trials_breaking: Some(broken),
             probe: false,
-        })
+        }
+    }
+
+    /// A load of so many operations a second, in three trials.
+    fn at_load(load: u32, outcome: Fit, holding: u32, validity: Validity) -> CurvePoint {
+        let point = point(3, outcome, 3 - holding);
+        CurvePoint {
+            row: load,
+            offered_per_second: Some(f64::from(load)),
+            trials_holding: Some(holding),
+            validity,
+            ..point
+        }
+    }
+
+    #[test]
+    fn the_answer_is_the_highest_load_that_is_confirmed() {
+        let mut unsure = at_load(200, Fit::NotProven, 3, Validity::Trusted);
+        // Its own trials do not tell, all of them together hold.
+        unsure.trials_holding = Some(1);
+        unsure.trials_breaking = Some(0);
+        unsure.fitness.as_mut().unwrap().worst_ratio = Some(0.97);
+        let points = [
+            at_load(100, Fit::Met, 3, Validity::Trusted),
+            unsure,
+            at_load(300, Fit::NotProven, 2, Validity::Trusted),
+        ];
+        let answers = all(Sweep::Load, &points);
+        let answer = answers.first().unwrap();
+        assert_eq!((answer.held_row, answer.confirmed), (Some(100), true));
+        assert_eq!(answer.failed_row, Some(300));
+        let headline = &sentences(&points, answer)[0];
+        assert_eq!(
+            headline,
+            "p99<2ms is met up to 100 ops/s, not safely at 300 ops/s"
+        );
+        let without = all(Sweep::Load, &points[1..]);
+        let headline = &sentences(&points, &without[0])[0];
+        assert!(headline.contains("looks met up to 200"), "{headline}");
+    }
+
+    #[test]
+    fn what_is_not_trusted_proves_nothing() {
+        let points = [
+            at_load(100, Fit::NotMet, 0, Validity::NotTrusted),
+            at_load(200, Fit::Met, 3, Validity::Trusted),
+        ];
+        let answer = &all(Sweep::Load, &points)[0];
+        assert_eq!((answer.held_row, answer.failed_row), (Some(200), None));
+        assert!(all(Sweep::Load, &points[..1]).is_empty());
     }
 
     #[test]

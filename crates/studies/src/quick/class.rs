@@ -354,6 +354,12 @@ mod tests {
     }
 
     #[test]
+    fn no_class_stands_for_reads_that_no_drive_gives() {
+        assert!(!measured(14_000.0, 2_500_000.0, 25_000.0).is_beyond_drives());
+        assert!(measured(1_048_576.0, 4_000_000.0, 125_000.0).is_beyond_drives());
+    }
+
+    #[test]
     fn a_result_is_like_the_highest_class_that_all_figures_reach() {
         let answers = measured(1310.0, 85_900.0, 18_100.0).class_answers();
         assert_eq!(
