@@ -116,7 +116,7 @@ for (const name of Object.keys(REPORTS).flatMap((name) => [name, `${name} summar
 
 const FIRST_FIGURES = {
   curve: ["No knee up to a depth of", "Maximum"],
-  load: ["Holds p99<2ms up to", "Breaks at", "Closed loop"],
+  load: ["Holds p99<2ms up to", "Not safely at", "Closed loop"],
   block: ["Highest rate", "Highest throughput"],
 };
 for (const [name, first] of Object.entries(FIRST_FIGURES)) {
