@@ -24,10 +24,8 @@ pub(super) enum Standing {
 
 /// Where a point stands against the target.
 pub(super) fn standing(point: &CurvePoint) -> Standing {
-    if point.validity == Validity::NotTrusted {
-        return Standing::Open;
-    }
-    if point.saturated {
+    // A search goes on below what cannot be trusted; answers leave it out.
+    if point.saturated || point.validity == Validity::NotTrusted {
         return Standing::Fails;
     }
     let Some(fitness) = &point.fitness else {
@@ -55,7 +53,7 @@ pub(super) fn standing(point: &CurvePoint) -> Standing {
 /// Where a point stands among the others: what a higher load is known to hold a lower one
 /// holds, and what a lower one breaks a higher one does.
 pub(super) fn standing_among(curve: &Curve, point: &CurvePoint) -> Standing {
-    let all = candidates(curve.sweep, &curve.points, point.read_percent);
+    let all = trusted(curve.sweep, &curve.points, point.read_percent);
     let position = |row: u32| all.iter().position(|other| other.row == row);
     let Some(at) = position(point.row) else {
         return standing(point);
@@ -110,8 +108,14 @@ pub(super) fn breaks(point: &CurvePoint) -> bool {
     point.saturated || fitness.is_some_and(is_beyond)
 }
 
-/// The points that a target is searched among, ascending in load: those that can be
-/// trusted.
+/// Those of the points that can be trusted: what an answer is of.
+pub(super) fn trusted(sweep: Sweep, points: &[CurvePoint], read_percent: u8) -> Vec<&CurvePoint> {
+    let mut all = candidates(sweep, points, read_percent);
+    all.retain(|point| point.validity != Validity::NotTrusted);
+    all
+}
+
+/// The points that a target is searched among, ascending in load.
 pub(super) fn candidates(
     sweep: Sweep,
     points: &[CurvePoint],
@@ -121,7 +125,6 @@ pub(super) fn candidates(
     let mut out: Vec<&CurvePoint> = points
         .iter()
         .filter(|p| p.read_percent == read_percent && p.offered_per_second.is_some() == open)
-        .filter(|p| p.validity != Validity::NotTrusted)
         .collect();
     out.sort_by(|a, b| load(a).total_cmp(&load(b)).then(a.depth.cmp(&b.depth)));
     if !open {
@@ -167,32 +170,30 @@ pub(super) fn all(sweep: Sweep, points: &[CurvePoint]) -> Vec<HoldingLoad> {
     mixes.dedup();
     mixes
         .into_iter()
-        .filter_map(|mix| answer(&candidates(sweep, points, mix), mix))
+        .filter_map(|mix| {
+            let asked = candidates(sweep, points, mix);
+            let fitness = asked.iter().find_map(|p| p.fitness.as_ref())?;
+            let trusted = trusted(sweep, points, mix);
+            Some(answer(&fitness.target, &trusted, mix))
+        })
         .collect()
 }
 
-fn answer(candidates: &[&CurvePoint], read_percent: u8) -> Option<HoldingLoad> {
-    let fitness = candidates.iter().find_map(|p| p.fitness.as_ref())?;
+fn answer(target: &str, candidates: &[&CurvePoint], read_percent: u8) -> HoldingLoad {
     let (holds, fails) = bracket(candidates);
     // What is known to hold is the answer; higher loads that may hold as well are none.
     let known = known_to_hold(candidates);
     let (holds, confirmed) = (known.or(holds), known.is_some());
-    Some(HoldingLoad {
-        target: fitness.target.clone(),
+    HoldingLoad {
+        target: target.to_owned(),
         read_percent,
         held_per_second: holds.map(load),
         held_row: holds.map(|p| p.row),
         failed_per_second: fails.map(load),
         failed_row: fails.map(|p| p.row),
         confirmed,
-        evidence: evidence(
-            &fitness.target,
-            holds,
-            fails,
-            confirmed,
-            fails_at_least(candidates),
-        ),
-    })
+        evidence: evidence(target, holds, fails, confirmed, fails_at_least(candidates)),
+    }
 }
 
 /// Whether even the least load that was tried fails.
@@ -397,7 +398,10 @@ mod tests {
         ];
         let answer = &all(Sweep::Load, &points)[0];
         assert_eq!((answer.held_row, answer.failed_row), (Some(200), None));
-        assert!(all(Sweep::Load, &points[..1]).is_empty());
+        // Where nothing can be trusted, the target is still answered for.
+        let answer = &all(Sweep::Load, &points[..1])[0];
+        assert_eq!((answer.held_row, answer.failed_row), (None, None));
+        assert_eq!(answer.evidence, "no load is known to hold p99<2ms");
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn fitness(curve: &Curve) -> Option<Fitness> {
     let target = curve.holds.first()?.target.clone();
     let held: Vec<_> = curve.holds.iter().collect();
     let refused = held.iter().all(|h| {
-        let candidates = holds::candidates(curve.sweep, &curve.points, h.read_percent);
+        let candidates = holds::trusted(curve.sweep, &curve.points, h.read_percent);
         holds::fails_at_least(&candidates)
     });
     let any = held.iter().any(|h| h.held_per_second.is_some());
