@@ -254,6 +254,10 @@ impl Drive for Device {
         self.mechanism.capacity_bytes()
     }
 
+    fn written_share(&self, start: u64, bytes: u64) -> Option<f64> {
+        self.mechanism.written_share(start, bytes)
+    }
+
     fn truth(&self) -> Truth {
         let origin_ns = self.origin_ns.unwrap_or(0);
         let last_ns = self.tally.last_end_ns().max(self.now_ns);

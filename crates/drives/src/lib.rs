@@ -134,6 +134,12 @@ pub trait Drive: Send {
     /// Size of the drive.
     fn capacity_bytes(&self) -> u64;
 
+    /// Share of the `bytes` from `start` on that was ever written, 0 to 1;
+    /// `None` where reads of what was never written are like any others.
+    fn written_share(&self, _start: u64, _bytes: u64) -> Option<f64> {
+        None
+    }
+
     /// What the drive is and did up to now.
     fn truth(&self) -> Truth;
 

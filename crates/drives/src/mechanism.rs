@@ -20,6 +20,11 @@ pub(super) trait Mechanism: Send {
     /// Size of the drive.
     fn capacity_bytes(&self) -> u64;
 
+    /// As [`super::Drive::written_share`].
+    fn written_share(&self, _start: u64, _bytes: u64) -> Option<f64> {
+        None
+    }
+
     /// What follows from its parameters.
     fn expected(&self) -> Expected;
 

@@ -4,7 +4,12 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use fathom_model::OpKind;
+
 use super::{Counters, Drive, SimAnswer, SimEnd, SimOp};
+
+/// Largest write of a fill.
+const FILL_BYTES: u64 = 1 << 20;
 
 /// A drive and its age in virtual time. Clones are the same drive.
 #[derive(Clone)]
@@ -48,6 +53,24 @@ impl PersistentDrive {
     pub fn rest(&self, nanoseconds: u64) {
         let mut drive = self.lock();
         drive.age_ns = drive.age_ns.saturating_add(nanoseconds);
+    }
+
+    /// Writes all of a range in order, one write at a time, as a fill before a load
+    /// does. The time that it takes passes for the drive. A drive that hangs is left
+    /// as it is.
+    pub fn fill(&self, start: u64, bytes: u64) {
+        let mut drive = self.lock();
+        let end = start.saturating_add(bytes);
+        let (mut now_ns, mut at) = (0, start);
+        while at < end {
+            let length = (end - at).min(FILL_BYTES);
+            let op = SimOp::new(OpKind::Write, at, length as u32);
+            let Some(ended_ns) = drive.ended(now_ns, &op) else {
+                break;
+            };
+            (now_ns, at) = (ended_ns, at + length);
+        }
+        drive.load_ended(now_ns);
     }
 
     /// Asks the drive itself, for example for its truth.
@@ -101,6 +124,22 @@ impl DriveUnderLoad {
         self.drive.counters(self.age_ns.saturating_add(now_ns))
     }
 
+    /// Submits an operation alone and says when it ends; `None` where it never does.
+    fn ended(&mut self, now_ns: u64, op: &SimOp) -> Option<u64> {
+        let number = match self.submit(now_ns, op) {
+            SimAnswer::Ends(end) => return (end.at_ns != u64::MAX).then_some(end.at_ns),
+            SimAnswer::Later(number) => number,
+        };
+        let mut known = Vec::new();
+        while let Some(wake_ns) = self.wake_ns() {
+            self.advance(wake_ns, &mut known);
+            if let Some((_, end)) = known.iter().find(|(n, _)| *n == number) {
+                return (end.at_ns != u64::MAX).then_some(end.at_ns);
+            }
+        }
+        None
+    }
+
     fn of_load(&mut self, mut end: SimEnd) -> SimEnd {
         if end.at_ns != u64::MAX {
             end.at_ns = end.at_ns.saturating_sub(self.age_ns);
@@ -121,7 +160,6 @@ impl DriveUnderLoad {
 mod tests {
     use super::*;
     use crate::open_drive;
-    use fathom_model::OpKind;
 
     #[test]
     fn the_next_load_finds_the_drive_as_the_last_one_left_it() {

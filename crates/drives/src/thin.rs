@@ -3,6 +3,7 @@
 //! what was never written are answered without any medium.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use fathom_model::OpKind;
 
@@ -112,6 +113,13 @@ impl Mechanism for Thin {
         self.flash.capacity_bytes()
     }
 
+    fn written_share(&self, start: u64, bytes: u64) -> Option<f64> {
+        let first = start / self.extent_bytes;
+        let end = start.saturating_add(bytes).div_ceil(self.extent_bytes);
+        let extents = end.saturating_sub(first).max(1);
+        Some(self.written.count_in(first..end) as f64 / extents as f64)
+    }
+
     fn expected(&self) -> Expected {
         self.flash.expected()
     }
@@ -140,6 +148,21 @@ impl Extents {
         self.pages
             .get(&page)
             .is_some_and(|words| words[word] & bit != 0)
+    }
+
+    /// How many extents of a range are in it.
+    fn count_in(&self, range: Range<u64>) -> usize {
+        let pages = range.start / (64 * WORDS)..range.end.div_ceil(64 * WORDS);
+        let words = self.pages.range(pages).flat_map(|(page, words)| {
+            let first = page * WORDS;
+            (first..).zip(words.iter())
+        });
+        words
+            .map(|(word, bits)| {
+                let within = |bit: &u64| bits >> bit & 1 == 1 && range.contains(&(word * 64 + bit));
+                (0..64).filter(within).count()
+            })
+            .sum()
     }
 
     /// Adds or removes one; says whether that changed anything.

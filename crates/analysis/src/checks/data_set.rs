@@ -134,9 +134,6 @@ pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
     if trial.workload.files_work().is_some() || trial.workload.store().is_some() {
         return None;
     }
-    if let Some(reason) = trial.artificial() {
-        return Some(Outcome::not_measured(RULE, reason));
-    }
     let Some(end) = trial.end() else {
         return Some(Outcome::not_measured(
             RULE,
@@ -145,6 +142,10 @@ pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let reads = trial.workload.mix.reads();
     let data = &end.data;
+    // Simulated drives that keep count of what was written answer like real ones.
+    if let (Some(reason), None) = (trial.artificial(), data.unwritten_share) {
+        return Some(Outcome::not_measured(RULE, reason));
+    }
     let Some(share) = data.unwritten_share.filter(|s| s.is_finite()) else {
         if data.active_bytes > 0 && data.prepared_bytes >= data.active_bytes {
             let evidence = format!("fathom wrote all {} before", unit::bytes(data.active_bytes));

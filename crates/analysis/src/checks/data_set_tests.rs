@@ -92,6 +92,16 @@ fn holes_are_invalid_for_reads_and_information_for_writes() {
 }
 
 #[test]
+fn a_simulated_drive_that_knows_its_holes_is_judged_like_a_real_one() {
+    let simulated = |share| {
+        unwritten(RecordBuilder::reads(), share).with(|b| b.target = Target::Sim("thin".to_owned()))
+    };
+    assert_eq!(simulated(Some(1.0)).status("V04"), Some(Invalid));
+    assert_eq!(simulated(Some(0.0)).status("V04"), Some(Pass));
+    assert_eq!(simulated(None).status("V04"), Some(NotMeasured));
+}
+
+#[test]
 fn zeros_of_a_device_that_takes_its_time_are_a_caveat() {
     let device = |rate: u64| {
         let zeros = unwritten(RecordBuilder::reads(), Some(1.0));
@@ -198,7 +208,7 @@ fn an_overlay_whose_upper_layer_is_in_memory_counts_as_memory() {
 fn without_a_fingerprint_nothing_is_claimed() {
     let unknown = RecordBuilder::reads().with(|b| b.fingerprint = None);
     assert_eq!(unknown.status("V06"), Some(NotMeasured));
-    let sim = RecordBuilder::reads().with(|b| {
+    let sim = unwritten(RecordBuilder::reads(), None).with(|b| {
         b.target = Target::Sim("ssd".to_owned());
         b.workload.engine = EngineKind::Sim;
     });

@@ -29,6 +29,7 @@ mod of_run;
 mod preflight;
 mod ready;
 mod room;
+mod simulated;
 mod space;
 mod test_files;
 mod tree;
@@ -166,6 +167,7 @@ pub fn prepare_beside(
         Target::Sim(model) => {
             let drive = PersistentDrive::new(open_drive(model, job.seed)?);
             let mut prepared = prepare_nothing(task, TargetKind::Sim, drive.capacity_bytes())?;
+            simulated::fill(job, &drive, &mut prepared);
             prepared.drive = Some(drive);
             prepared
         }
