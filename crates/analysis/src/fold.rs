@@ -102,6 +102,10 @@ fn fold_one(sources: &[Source<'_>], id: &str) -> Option<Finding> {
         let concerns = match everywhere {
             true if worst == FindingStatus::Pass => "all".to_owned(),
             true => format!("all; the figures are of {first}"),
+            // The figures are those of the first.
+            false if labels.len() > 1 && alike.iter().any(|f| f.1.evidence != finding.evidence) => {
+                format!("{first}; also {}", list(&labels[1..]))
+            }
             false => list(&labels),
         };
         finding.evidence = format!("{} [{concerns}]", finding.evidence);
@@ -179,7 +183,10 @@ mod tests {
             verdict("V30", FindingStatus::Caveat, 0.09),
         ]);
         assert_eq!(verdict.findings.len(), 1);
-        assert_eq!(verdict.findings[0].evidence, "measured 0.09 [row 2, row 0]");
+        assert_eq!(
+            verdict.findings[0].evidence,
+            "measured 0.09 [row 2; also row 0]"
+        );
     }
 
     #[test]

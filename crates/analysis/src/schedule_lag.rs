@@ -42,6 +42,19 @@ pub(crate) fn longest_unexplained_ns(trial: &Trial<'_>) -> u64 {
     lags.max().unwrap_or(0)
 }
 
+/// The largest share of the measured time in which the queues can have been full.
+pub(crate) fn full_share(trial: &Trial<'_>) -> f64 {
+    let measured = trial
+        .measured_positions()
+        .filter_map(|p| trial.seconds.get(p));
+    let (mut full_ns, mut time_ns) = (0.0, 0.0);
+    for second in measured {
+        full_ns += queue_full_ns(trial, second);
+        time_ns += second.duration_ns as f64;
+    }
+    (full_ns / f64::max(time_ns, 1.0)).min(1.0)
+}
+
 fn longest_ns(second: &Second<'_>) -> u64 {
     let lags = second
         .groups

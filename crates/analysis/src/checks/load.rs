@@ -10,7 +10,7 @@ use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use crate::outcome::{Outcome, grade};
-use crate::schedule_lag::longest_unexplained_ns;
+use crate::schedule_lag::{full_share, longest_unexplained_ns};
 use crate::trial::Trial;
 
 /// Queue depth that was kept over the one that was asked for, without the last
@@ -250,22 +250,68 @@ pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
         .fold(0.0, f64::max);
     // The null target is done before the generator has looked at its clock.
     let late = lag > service && service > 0.0 && trial.kind != TargetKind::Null;
-    let own = longest_unexplained_ns(trial) as f64 > service;
-    let (status, whose) = match (late, own) {
-        (true, true) => (FindingStatus::Caveat, "; fathom had room and came late"),
-        (true, false) => (
-            FindingStatus::Caveat,
-            "; the target kept the queue full meanwhile, so operations waited for a slot",
-        ),
-        (false, _) => (FindingStatus::Pass, ""),
-    };
+    let cause = late.then(|| {
+        let own = longest_unexplained_ns(trial) as f64 > service;
+        LateBecause::of(own, full_share(trial))
+    });
+    let whose = cause.map(LateBecause::words).unwrap_or_default();
     let evidence = format!(
         "{}; 99th percentile of the schedule lag {}, of the service latency {}{whose}",
         achieved.text,
         unit::latency(lag),
         unit::latency(service)
     );
-    Some(Outcome::decided(RULE, status, share, threshold, evidence))
+    let status = match cause {
+        Some(_) => FindingStatus::Caveat,
+        None => FindingStatus::Pass,
+    };
+    let outcome = Outcome::decided(RULE, status, share, threshold, evidence);
+    Some(match cause {
+        Some(LateBecause::Either { .. }) => outcome.with_remedy(EITHER_REMEDY),
+        _ => outcome,
+    })
+}
+
+/// What to do where the rate was reached and neither side is proved to be late.
+const EITHER_REMEDY: &str = "More depth (--iodepth) lets operations start on time behind a slow one. Where the lag \
+                             stays, this host sends late: see V27 and V37.";
+
+/// Why operations of an open loop that kept its rate were submitted late.
+#[derive(Clone, Copy)]
+enum LateBecause {
+    /// A worker had room and did not run.
+    Own,
+    /// The target had not finished what filled the queue.
+    FullQueue,
+    /// The queue was full for a small part of the time at most: stops of the
+    /// target within it, or of this host, look alike.
+    Either { full_share: f64 },
+}
+
+impl LateBecause {
+    fn of(own: bool, full_share: f64) -> LateBecause {
+        match own {
+            true => LateBecause::Own,
+            false if full_share >= check::v23::MOSTLY_FULL => LateBecause::FullQueue,
+            false => LateBecause::Either { full_share },
+        }
+    }
+
+    fn words(self) -> String {
+        match self {
+            LateBecause::Own => "; fathom had room and came late".to_owned(),
+            LateBecause::FullQueue => {
+                "; the target kept the queue full meanwhile, so operations waited for a \
+                                       slot"
+                    .to_owned()
+            }
+            LateBecause::Either { full_share } => format!(
+                "; the queue was full for at most {} of the time, so short stops of the target or of this host \
+                 held operations back",
+                format!("{:.0} %", (100.0 * full_share).ceil())
+            ),
+        }
+    }
 }
 
 fn p99(latency: &LatencySummary) -> Option<f64> {

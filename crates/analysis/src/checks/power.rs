@@ -60,14 +60,16 @@ pub(super) fn power(facts: &Facts<'_>) -> Option<Outcome> {
             notes.join("; "),
         ));
     }
-    let known = governor.is_some() || throttles.is_some() || latency.is_some();
-    Some(match known {
-        true => pass(
-            RULE,
-            format!("governor {}", governor.unwrap_or("not known")),
-        ),
-        false => Outcome::not_measured(RULE, "this host does not show how it saves power"),
-    })
+    let seen = match (governor, throttles, latency) {
+        (Some(governor), ..) => format!("governor {governor}"),
+        (None, Some(_), _) => "no core was throttled".to_owned(),
+        (None, None, Some(_)) => "the CPUs wake up quickly enough".to_owned(),
+        (None, None, None) => {
+            let reason = "this host does not show how it saves power";
+            return Some(Outcome::not_measured(RULE, reason));
+        }
+    };
+    Some(pass(RULE, seen))
 }
 
 /// V39: did the host swap during the load?

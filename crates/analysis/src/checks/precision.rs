@@ -20,12 +20,18 @@ use crate::statistics::ratio::{Ratio, is_too_wide, longer_for};
 use crate::summary::operation_rate;
 use crate::trial::data_kinds;
 
-/// The rates of the data operations that took place.
-fn rates(facts: &Facts<'_>) -> Vec<(&'static str, Ratio)> {
-    data_kinds()
-        .filter(|kind| facts.trial.total(*kind).ops > 0)
-        .filter_map(|kind| Some((kind.name(), operation_rate(facts.trial, kind)?)))
-        .collect()
+/// The rates of the data operations that took place, each with how a sentence about it
+/// begins: with the kind, where there is more than one.
+fn rates(facts: &Facts<'_>) -> Vec<(String, Ratio)> {
+    let kinds = data_kinds().filter(|kind| facts.trial.total(*kind).ops > 0);
+    let rates = kinds.filter_map(|kind| Some((kind, operation_rate(facts.trial, kind)?)));
+    let rates: Vec<(OpKind, Ratio)> = rates.collect();
+    let several = rates.len() > 1;
+    let begun = rates.into_iter().map(|(kind, rate)| match several {
+        true => (format!("{}: ", kind.name()), rate),
+        false => (String::new(), rate),
+    });
+    begun.collect()
 }
 
 /// V15: independent seconds.
@@ -41,18 +47,20 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let n_effective = worth(ratio);
     let seconds = ratio.parts;
-    let least = check::v15::INFO;
-    let hint = match n_effective < least {
-        true => format!(
+    let hint = if n_effective < MIN_EFFECTIVE {
+        format!(
             "; no interval is printed; measure {} longer",
             unit::span(ratio.longer_for_interval(facts.trial.duration_ns))
-        ),
-        false => String::new(),
+        )
+    } else if n_effective < check::v15::INFO {
+        "; so the interval is wide".to_owned()
+    } else {
+        String::new()
     };
     let evidence = match seconds {
-        1 => format!("{kind}: a single second was measured{hint}"),
+        1 => format!("{kind}a single second was measured{hint}"),
         _ => format!(
-            "{kind}: {seconds} s say as much as {n_effective:.1} that do not depend on one another{hint}"
+            "{kind}{seconds} s say as much as {n_effective:.1} that do not depend on one another{hint}"
         ),
     };
     Some(Outcome::graded(RULE, n_effective, evidence).at_most(FindingStatus::Info))
@@ -126,13 +134,13 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
                 true => "its seconds scatter widely",
                 false => "its seconds scatter little",
             };
-            format!("{kind}: too short for an interval; {scatter}")
+            format!("{kind}too short for an interval; {scatter}")
         }
         (false, true) => {
-            format!("{kind}: the 95 % interval is too wide to be printed{hint}")
+            format!("{kind}the 95 % interval is too wide to be printed{hint}")
         }
         (false, false) => format!(
-            "{kind}: the 95 % interval is ± {:.1} % of the mean{hint}",
+            "{kind}the 95 % interval is ± {:.1} % of the mean{hint}",
             100.0 * half
         ),
     };

@@ -12,9 +12,14 @@ fn seconds(seconds: u32, noise: f64) -> RecordBuilder {
 #[test]
 fn few_independent_seconds_are_information_with_a_hint() {
     assert_eq!(seconds(60, 0.01).status("V15"), Some(Pass));
-    let finding = seconds(5, 0.01).finding("V15").unwrap();
-    assert_eq!(finding.status, Info);
-    assert!(finding.evidence.contains("longer"), "{finding:?}");
+    let wide = seconds(5, 0.01).finding("V15").unwrap();
+    assert_eq!(wide.status, Info);
+    assert!(wide.evidence.contains("the interval is wide"), "{wide:?}");
+    let none = seconds(2, 0.01).finding("V15").unwrap();
+    assert!(
+        none.evidence.contains("no interval is printed; measure"),
+        "{none:?}"
+    );
     assert_eq!(seconds(0, 0.0).status("V15"), Some(NotMeasured));
 }
 
