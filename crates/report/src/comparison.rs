@@ -54,7 +54,20 @@ pub(crate) fn table_word(comparison: &Comparison, metric: &ComparedMetric) -> &'
     let is_open = metric.outcome == ComparisonOutcome::Inconclusive;
     match is_open && used.is_some_and(|pairs| pairs < check::v51::CAVEAT) {
         true => "too few pairs",
-        false => outcome_word(metric.outcome, metric.metric),
+        false => shown_word(comparison, metric),
+    }
+}
+
+/// The word for an outcome, which is an appearance where the whole is not proven.
+pub(crate) fn shown_word(comparison: &Comparison, metric: &ComparedMetric) -> &'static str {
+    let word = outcome_word(metric.outcome, metric.metric);
+    match (comparison.standing, word) {
+        (Standing::Unproven, "faster") => "looks faster",
+        (Standing::Unproven, "slower") => "looks slower",
+        (Standing::Unproven, "less") => "looks less",
+        (Standing::Unproven, "more") => "looks more",
+        (Standing::Unproven, "equivalent") => "looks equal",
+        (_, word) => word,
     }
 }
 
@@ -131,7 +144,8 @@ pub(crate) fn headline_of(comparison: &Comparison, letter: char) -> String {
             match leanings(comparison, rows) {
                 None if all_are => {
                     let word = parts[0].split_once(' ').map_or("", |(_, word)| word);
-                    format!("{letter} is {word} in all {} rows{changes}", rows.len())
+                    let is = verb(comparison);
+                    format!("{letter} {is} {word} in all {} rows{changes}", rows.len())
                 }
                 Some(looks) => format!(
                     "{letter} looks {looks} of {} rows, not proven{changes}{why}",
@@ -148,7 +162,15 @@ pub(crate) fn headline_of(comparison: &Comparison, letter: char) -> String {
     match comparison.standing {
         // That the sides were not measured in turns is said beside it, as a reason.
         Standing::Proven | Standing::Indicative => what,
-        Standing::Unproven => format!("UNPROVEN: {what}"),
+        Standing::Unproven => format!("Not proven: {what}"),
+    }
+}
+
+/// What B does: it is something, or it looks like it where the whole is not proven.
+fn verb(comparison: &Comparison) -> &'static str {
+    match comparison.standing {
+        Standing::Unproven => "looks",
+        Standing::Proven | Standing::Indicative => "is",
     }
 }
 
@@ -180,10 +202,13 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow, letter: char) -> Str
     match metric.outcome {
         ComparisonOutcome::Faster | ComparisonOutcome::Slower => {
             let word = outcome_word(metric.outcome, metric.metric);
-            let verb = if metric.metric == Metric::CpuPerOp {
-                format!("{letter} takes {word} CPU")
-            } else {
-                format!("{letter} is {word}")
+            let verb = match (comparison.standing, metric.metric) {
+                (Standing::Unproven, Metric::CpuPerOp) => {
+                    format!("{letter} seems to take {word} CPU")
+                }
+                (Standing::Unproven, _) => format!("{letter} looks {word}"),
+                (_, Metric::CpuPerOp) => format!("{letter} takes {word} CPU"),
+                _ => format!("{letter} is {word}"),
             };
             let other = opposite(row, metric.outcome);
             let other = other.map_or(String::new(), |other| format!("; {other}"));
@@ -191,7 +216,8 @@ fn row_sentence(comparison: &Comparison, row: &ComparedRow, letter: char) -> Str
         }
         ComparisonOutcome::Equivalent => {
             let margin = margin_text(comparison);
-            format!("{letter} is equivalent to A within {margin}: {figures}")
+            let is = verb(comparison);
+            format!("{letter} {is} equivalent to A within {margin}: {figures}")
         }
         ComparisonOutcome::Inconclusive => {
             let more = more_text(comparison, metric);
@@ -242,7 +268,7 @@ fn leanings(comparison: &Comparison, rows: &[ComparedRow]) -> Option<String> {
 }
 
 /// Why no row has an interval, where it is the same for all: the headline gives it.
-fn common_reason(rows: &[ComparedRow]) -> Option<&str> {
+pub(crate) fn common_reason(rows: &[ComparedRow]) -> Option<&str> {
     let mut reasons = rows.iter().map(|row| {
         let ratio = &row.metrics.first()?.ratio;
         ratio.reason.as_deref().filter(|_| ratio.value.is_none())
@@ -359,62 +385,6 @@ fn control_word(control: &ComparedControl) -> &'static str {
         (false, ComparisonOutcome::Equivalent) => "stayed:",
         (false, _) => "was not seen to move:",
     }
-}
-
-/// Why changes or their intervals are missing: a sentence for each reason that the
-/// headline does not give.
-pub(crate) fn missing(comparison: &Comparison) -> Vec<String> {
-    let metrics = || comparison.rows.iter().flat_map(|row| &row.metrics);
-    let mut notes = Vec::new();
-    // Each reason, whether a change is shown, whose it is, and how often it is given.
-    let mut reasons: Vec<(&str, bool, Vec<String>, usize)> = Vec::new();
-    for metric in metrics() {
-        let name = metric_name(metric);
-        let (have, planned) = (metric.pairs.len(), comparison.planned_pairs);
-        if let Some(planned) = planned.filter(|p| have > 0 && have < *p as usize) {
-            notes.push(format!(
-                "{name}: from {have} of {}; the others cannot support it",
-                unit::counted(planned.into(), "pair")
-            ));
-        }
-        let reason = metric.ratio.reason.as_deref();
-        let Some(reason) = reason.filter(|_| metric.ratio.value.is_none()) else {
-            continue;
-        };
-        let shown = change(metric).value.is_some();
-        let mut known = reasons.iter_mut();
-        match known.find(|known| known.0 == reason && known.1 == shown) {
-            Some((_, _, names, count)) => {
-                *count += 1;
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-            None => reasons.push((reason, shown, vec![name], 1)),
-        }
-    }
-    let said = common_reason(&comparison.rows);
-    let all = metrics().count();
-    let untold = reasons.iter().filter(|(reason, ..)| said != Some(*reason));
-    let (bounded, absent): (Vec<_>, Vec<_>) = untold.partition(|(_, shown, ..)| *shown);
-    // A reason for each row would be a list of counts of operations.
-    let together = (absent.len() > 1).then(|| {
-        let mut names: Vec<&String> = absent.iter().flat_map(|(_, _, names, _)| names).collect();
-        names.sort();
-        names.dedup();
-        let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
-        format!("{} n/a: too few data; measure longer", names.join(", "))
-    });
-    let absent = absent.into_iter().filter(|_| together.is_none());
-    let each = bounded.into_iter().chain(absent);
-    let each = each.map(|(reason, shown, names, count)| match shown {
-        true if *count == all => format!("No change has an interval: {reason}"),
-        true => format!("No interval for {}: {reason}", names.join(", ")),
-        false => format!("{} n/a: {reason}", names.join(", ")),
-    });
-    notes.extend(each);
-    notes.extend(together);
-    notes
 }
 
 /// The comparison as Markdown.

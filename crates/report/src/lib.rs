@@ -10,6 +10,7 @@
 
 pub mod compared_sides;
 pub mod comparison;
+mod comparison_gaps;
 pub mod csv;
 pub mod gluster;
 pub mod hosts;

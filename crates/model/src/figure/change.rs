@@ -10,24 +10,33 @@ enum Form {
     Percent(i32),
     /// As a factor: three times as much and more.
     Factor,
+    /// As what it was divided by: a tenth and less.
+    Divisor,
 }
 
 fn form(ratio: &Estimate) -> Form {
     let half = ratio.low.zip(ratio.high).map(|(low, high)| high - low);
     match (ratio.value, half) {
         (Some(value), _) if value >= 3.0 => Form::Factor,
-        // What still works has not fallen by 100.0 %.
-        (Some(value), _) if value > 0.0 && value < 0.0005 => Form::Percent(4),
-        (Some(value), _) if value > 0.0 && value < 0.05 => Form::Percent(2),
+        // `-98.35 %` beside a latency of `×62` would not be seen to be as much.
+        (Some(value), _) if is_divided(value) && ratio.low.is_none_or(|low| low > 0.0) => {
+            Form::Divisor
+        }
         (_, Some(width)) if width < 0.001 => Form::Percent(2),
         (_, Some(width)) if width > 0.2 => Form::Percent(0),
         _ => Form::Percent(1),
     }
 }
 
+/// Whether a ratio is a tenth or less, and not nothing at all.
+fn is_divided(ratio: f64) -> bool {
+    ratio > 0.0 && ratio <= 0.1
+}
+
 fn printed(ratio: f64, form: Form) -> String {
     match form {
         Form::Factor => format!("×{}", digits(ratio)),
+        Form::Divisor => format!("÷{}", digits(1.0 / ratio)),
         Form::Percent(decimals) => {
             let step = 10f64.powi(decimals);
             // Adding zero takes the sign from a zero.
@@ -37,7 +46,7 @@ fn printed(ratio: f64, form: Form) -> String {
     }
 }
 
-/// `-4.8 %`, `×4.81` or `n/a`.
+/// `-4.8 %`, `×4.81`, `÷62.0` or `n/a`.
 pub fn change_text(ratio: &Estimate) -> String {
     let Some(value) = ratio.value else {
         return "n/a".to_owned();
@@ -60,7 +69,7 @@ pub fn interval_text(ratio: &Estimate) -> String {
 /// A factor has no percent.
 fn with_unit(text: String, form: Form) -> String {
     match form {
-        Form::Factor => text,
+        Form::Factor | Form::Divisor => text,
         Form::Percent(_) => format!("{text} %"),
     }
 }
@@ -84,6 +93,10 @@ mod tests {
         let large = ratio(12.34, 11.0, 13.0);
         assert_eq!(change_text(&large), "×12.3");
         assert_eq!(interval_text(&large), "×11.0 to ×13.0");
+        let small = ratio(0.01613, 0.0125, 0.02);
+        assert_eq!(change_text(&small), "÷62.0");
+        assert_eq!(interval_text(&small), "÷80.0 to ÷50.0");
+        assert_eq!(change_text(&ratio(0.0, 0.0, 0.0)), "-100.00 %");
         assert_eq!(change_text(&Estimate::unknown(Unit::Ratio, "none")), "n/a");
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn of(comparison: &Comparison) -> Vec<KeyFigure> {
             let metrics = row.metrics.iter();
             let figures = metrics.filter_map(|metric| {
                 let name = key_figures::title(&words::metric_name(metric));
-                change(metric, name, 'B')
+                change(comparison, metric, name, 'B')
             });
             figures.collect()
         }
@@ -27,7 +27,7 @@ pub(super) fn of(comparison: &Comparison) -> Vec<KeyFigure> {
             deciding.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
             let figures = deciding.into_iter().filter_map(|(row, metric)| {
                 let name = format!("{}: {}", row.label, words::metric_name(metric));
-                change(metric, name, 'B')
+                change(comparison, metric, name, 'B')
             });
             figures.collect()
         }
@@ -51,7 +51,7 @@ pub(super) fn of_all(comparisons: &[&Comparison]) -> Vec<KeyFigure> {
         let row = comparison.rows.first()?;
         let metric = row.metrics.first()?;
         let name = format!("{letter}: {}", words::metric_name(metric));
-        let figure = change(metric, name, letter)?;
+        let figure = change(comparison, metric, name, letter)?;
         Some(match comparison.rows.len() {
             1 => figure,
             _ => KeyFigure {
@@ -64,7 +64,12 @@ pub(super) fn of_all(comparisons: &[&Comparison]) -> Vec<KeyFigure> {
 }
 
 /// A change and what it is between.
-fn change(metric: &ComparedMetric, name: String, letter: char) -> Option<KeyFigure> {
+fn change(
+    comparison: &Comparison,
+    metric: &ComparedMetric,
+    name: String,
+    letter: char,
+) -> Option<KeyFigure> {
     words::change(metric).value?;
     let (change, interval) = words::change_cells(metric);
     let value = |side| words::side_value(side, Throughput::Binary);
@@ -76,7 +81,7 @@ fn change(metric: &ComparedMetric, name: String, letter: char) -> Option<KeyFigu
             true => sides,
             false => format!("{sides}; 95\u{a0}%: {interval}"),
         },
-        hint: words::outcome_word(metric.outcome, metric.metric).to_owned(),
+        hint: words::shown_word(comparison, metric).to_owned(),
         ..KeyFigure::default()
     })
 }

@@ -9,6 +9,7 @@ use super::checks::Checks;
 use crate::chart::figure::ChartFigure;
 use crate::chart::pairs;
 use crate::comparison as words;
+use crate::comparison_gaps;
 use crate::headline;
 
 /// Charts that are drawn at most.
@@ -102,7 +103,7 @@ impl<'a> ComparisonView<'a> {
             lines,
             reading: reading(comparison),
             unmatched: &comparison.unmatched,
-            missing: words::missing(comparison),
+            missing: comparison_gaps::missing(comparison),
             charts: charts(comparison),
             undeclared: &comparison.undeclared,
             declared: &comparison.declared,

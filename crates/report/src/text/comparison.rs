@@ -8,6 +8,7 @@ use fathom_rules::check;
 use super::page::{Page, Tone};
 use super::verdict::write_finding;
 use crate::comparison as words;
+use crate::comparison_gaps;
 use crate::names;
 use crate::table::{Align, Table, truncate};
 
@@ -172,7 +173,7 @@ fn sides(comparison: &Comparison, throughput: Throughput, width: usize) -> Table
 }
 
 fn notes(page: &mut Page, comparison: &Comparison) {
-    let missing = words::missing(comparison);
+    let missing = comparison_gaps::missing(comparison);
     if shows(comparison) {
         page.paragraph(0, 0, &signs(comparison, page.verbose));
     } else if missing.is_empty() {
