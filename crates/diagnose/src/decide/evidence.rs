@@ -4,6 +4,7 @@
 use fathom_model::diagnosis::{Answer, Shortage};
 use fathom_rules::diagnosis;
 
+use super::words::LONGER;
 use super::{Decision, Facts, IO_WAIT, LASTING, not_proven, per_second};
 use crate::hung_device::Hang;
 use crate::little;
@@ -49,7 +50,8 @@ impl Facts<'_> {
     /// show more.
     fn unexplained(&self) -> Option<(String, String)> {
         if let Some(hang) = self.hangs.first() {
-            let advice = "a longer recording while this lasts: does the device complete anything?";
+            let advice = "a longer recording while this lasts (`fathom diagnose --for 1m`): does the device complete \
+                          anything?";
             return Some((hang.line(), advice.to_owned()));
         }
         if let Some(line) = silent_mounts::lasting(self.recording, LASTING) {
@@ -170,7 +172,7 @@ impl Facts<'_> {
             1 => "there is only one sample, which shows no more than a glance".to_owned(),
             _ => format!("there are only {samples} samples, which show no more than a glance"),
         };
-        let advice = "a longer recording: at least ten minutes, under the load that is slow";
+        let advice = LONGER;
         let few = (samples as f64) < diagnosis::least_evidence::THRESHOLD;
         few.then(|| (line, advice.to_owned()))
     }

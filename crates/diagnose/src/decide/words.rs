@@ -9,6 +9,10 @@ use crate::cpu_queue;
 use crate::flushes::LimitBetween;
 use crate::load;
 
+/// What more of the same would show.
+pub(super) const LONGER: &str =
+    "a longer recording under the load that is slow: `fathom diagnose --for 10m` on that host";
+
 /// Operations that a limit may count or not.
 pub(super) fn between(held: LimitBetween) -> String {
     format!(
@@ -103,6 +107,7 @@ impl Facts<'_> {
         ))
     }
 
+    /// What would decide it, each with the command that gives it.
     pub(super) fn what_would_settle(&self) -> Vec<String> {
         let mut settle = Vec::new();
         if self
@@ -116,13 +121,14 @@ impl Facts<'_> {
                 "the devices over the same time: `fathom record`, or iostat -x -t".to_owned(),
             ),
             None => settle.push(
-                "what the volume can give: --calibrate measures it on the host; or a second recording \
-                 under a test load, --ceiling-iops LIMIT, --ceiling with a measurement by `fathom io`"
+                "what the volume can give: this command with --calibrate, on the host itself; or \
+                 --ceiling-iops LIMIT, --ceiling with a measurement by `fathom io`, or a recording \
+                 under a test load"
                     .to_owned(),
             ),
             Some(used) if used.contradicted => settle.push(
-                "what this volume can give: the load did more than the ceiling allows (--calibrate \
-                 measures it on the host)"
+                "what this volume can give: the load did more than the ceiling allows (this \
+                 command with --calibrate, on the host itself)"
                     .to_owned(),
             ),
             Some(used) if !used.comparable => settle.push(
@@ -133,9 +139,7 @@ impl Facts<'_> {
             Some(_) => {}
         }
         if self.recording.moments.len() < 30 {
-            settle.push(
-                "a longer recording: at least ten minutes, under the load that is slow".to_owned(),
-            );
+            settle.push(LONGER.to_owned());
         }
         if self
             .recording

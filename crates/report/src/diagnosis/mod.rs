@@ -9,6 +9,7 @@ mod text;
 use fathom_model::diagnosis::{Answer, Calibration, Diagnosis, ONE_THREAD_WORDS, Shortage};
 use fathom_model::unit;
 use fathom_rules::diagnosis::cpus_short::THRESHOLD as BUSY;
+use fathom_rules::diagnosis::load_average;
 
 pub use self::html::{PageOrigin, html};
 pub(crate) use self::markdown::escaped;
@@ -119,6 +120,12 @@ fn cpus_are_full(diagnosis: &Diagnosis) -> bool {
     busy.is_some_and(|busy| busy >= BUSY)
 }
 
+/// Whether the load average leaves little room, which a remark says.
+fn load_is_high(diagnosis: &Diagnosis) -> bool {
+    let load = diagnosis.cpu.and_then(|cpu| cpu.load_per_cpu);
+    load.is_some_and(|load| load > load_average::THRESHOLD)
+}
+
 /// Whether a program is known that could use no second CPU.
 fn one_thread_computes(diagnosis: &Diagnosis) -> bool {
     let evidence = &diagnosis.evidence;
@@ -153,6 +160,9 @@ fn meaning(diagnosis: &Diagnosis) -> &'static str {
         }
         (Answer::No, _) if one_thread_computes(diagnosis) => {
             "the storage has room; a program is as fast as its one thread computes"
+        }
+        (Answer::No, _) if load_is_high(diagnosis) => {
+            "the storage has room, and nothing else was at its end; the load average is high"
         }
         (Answer::No, _) => {
             "the storage has room, and nothing else was short while this was measured"

@@ -29,8 +29,12 @@ impl Beyond<'_> {
     }
 }
 
+/// What tells who it is: figures of a resource do not.
+const WHO: &str = "Who it is: `fathom watch` now, `fathom diagnose --for 1m` in a sentence.";
+
 /// A line for each in the text.
 pub(super) fn push(out: &mut String, found: &MachineUse, width: usize) {
+    let is_any = beyond(found).next().is_some();
     for one in beyond(found) {
         for (index, part) in wrap(&clean(&format!("! {}", one.line(false))), width - 2)
             .iter()
@@ -40,6 +44,9 @@ pub(super) fn push(out: &mut String, found: &MachineUse, width: usize) {
             out.push_str(&format!("{lead}{part}"));
         }
         out.push('\n');
+    }
+    if is_any {
+        out.push_str(&format!("{}\n", wrap(WHO, width).join("\n")));
     }
 }
 

@@ -221,9 +221,13 @@ fn full_cpus_are_not_called_room() {
     let mut found = synthetic_documents::diagnosis();
     found.answer = Answer::No;
     found.limiter = Shortage::Nothing;
-    assert!(
-        diagnosis::headline(&found).ends_with("nothing else was short while this was measured")
-    );
+    let with_load = |load| {
+        let mut found = found.clone();
+        found.cpu.as_mut().unwrap().load_per_cpu = load;
+        diagnosis::headline(&found)
+    };
+    assert!(with_load(Some(0.5)).ends_with("nothing else was short while this was measured"));
+    assert!(with_load(Some(1.3)).ends_with("the load average is high"));
     found
         .evidence
         .push(format!("9 dd computes: {ONE_THREAD_WORDS}"));
