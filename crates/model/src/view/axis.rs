@@ -108,7 +108,12 @@ impl Axis {
         let (min, max) = (min.clamp(-1e6, 0.0), max.clamp(0.0, 1e6));
         let step = step_125(((max - min) / wanted_ticks.max(1) as f64).max(1e-6));
         let decimals = decimals_of(step);
-        let first = (min / step * 1.02).floor() as i64;
+        // Nothing falls by more than all of it.
+        let lowest = match min >= -100.0 {
+            true => (min * 1.02).max(-100.0),
+            false => min * 1.02,
+        };
+        let first = (lowest / step).floor() as i64;
         let last = (max / step * 1.02).ceil().max(first as f64 + 1.0) as i64;
         let ticks = (first..=last)
             .map(|i| {
@@ -310,6 +315,8 @@ mod tests {
     fn changes_hold_zero_and_both_ends() {
         let axis = Axis::change(-6.2, 1.0, 4);
         assert_eq!(labels(&axis), ["-8", "-6", "-4", "-2", "0", "+2"]);
+        let fell = Axis::change(-98.4, 5.0, 5);
+        assert_eq!((fell.low, fell.high), (-100.0, 50.0));
         let flat = Axis::change(0.0, 0.0, 4);
         assert!(flat.high > flat.low);
     }

@@ -27,6 +27,8 @@ pub struct PlotPoint {
     pub interval: Option<(f64, f64)>,
     /// What its marker says.
     pub sign: Sign,
+    /// A point between it and the one before has no figure: no line leads over it.
+    pub after_gap: bool,
     /// What a reader learns on demand.
     pub hint: String,
 }

@@ -217,6 +217,7 @@ mod tests {
             y: *y,
             interval: None,
             sign: Sign::Plain,
+            after_gap: false,
             hint: String::new(),
         };
         Plot {

@@ -105,7 +105,10 @@ fn push_label(out: &mut String, guide: &Guide, plot: &Plot, labels: &mut Labels)
 fn push_series(out: &mut String, series: &PlotSeries, plot: &Plot) {
     let mut d = String::new();
     for point in &series.points {
-        let command = if d.is_empty() { 'M' } else { 'L' };
+        let command = match d.is_empty() || point.after_gap {
+            true => 'M',
+            false => 'L',
+        };
         let _ = write!(
             d,
             "{command}{} {}",
@@ -321,6 +324,7 @@ mod tests {
             y: x,
             interval: None,
             sign: Sign::Plain,
+            after_gap: false,
             hint: String::new(),
         };
         let plot = plot(&Plot {

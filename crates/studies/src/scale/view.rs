@@ -151,6 +151,7 @@ fn series(
                 Validity::NotTrusted => Sign::Untrusted,
                 Validity::Trusted | Validity::Caveats | Validity::NotDetermined => Sign::Plain,
             },
+            after_gap: false,
             hint: format!(
                 "{} on {}: {y:.2}",
                 operation.kind.name(),

@@ -107,9 +107,15 @@ fn series(
     pick: Pick<'_>,
     words: impl Fn(f64) -> String,
 ) -> PlotSeries {
+    let mut is_gap = false;
     let points = drawn(curve).filter_map(|p| {
-        let estimate = pick(p)?;
-        let y = estimate.value.filter(|v| v.is_finite() && *v > 0.0)?;
+        let estimate = pick(p);
+        let y = estimate.as_ref().and_then(|e| e.value);
+        let Some((estimate, y)) = estimate.zip(y.filter(|v| v.is_finite() && *v > 0.0)) else {
+            is_gap = true;
+            return None;
+        };
+        let after_gap = std::mem::take(&mut is_gap);
         let sign = match (p.validity, p.saturated) {
             (Validity::NotTrusted, _) => Sign::Untrusted,
             (_, true) => Sign::Saturated,
@@ -124,6 +130,7 @@ fn series(
             y,
             interval: range,
             sign,
+            after_gap,
             hint: format!("{}: {name} {}{interval}", p.label, words(y)),
         })
     });

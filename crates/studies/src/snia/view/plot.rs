@@ -51,6 +51,7 @@ fn point(x: f64, y: f64, hint: String) -> PlotPoint {
         y,
         interval: None,
         sign: Sign::Plain,
+        after_gap: false,
         hint,
     }
 }
