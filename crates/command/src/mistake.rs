@@ -112,7 +112,8 @@ fn suggest_command(error: &mut clap::Error, arguments: &[OsString]) {
     }
     let other = OTHER_WORDS.iter().find(|(other, _)| *other == word);
     meant.extend(other.map(|(_, own)| (*own).to_owned()));
-    if meant.is_empty() && error.get(ContextKind::SuggestedSubcommand).is_none() {
+    if meant.is_empty() {
+        // One that is near goes before the list of the parser, which finds `clean` in `explian`.
         let names = all.get_subcommands().map(clap::Command::get_name);
         meant.extend(nearest(&word, names).map(str::to_owned));
     }

@@ -171,7 +171,27 @@ pub(crate) fn measurement_line(run: &JudgedRun) -> Option<String> {
     } else {
         format!(": {}", details.join(", "))
     };
-    Some(format!("{kind} measurement{details}{warning}"))
+    let cached = if kind == "burst" && ends_in_volatile_cache(run) {
+        "; writes may be in the drive's volatile cache only"
+    } else {
+        ""
+    };
+    Some(format!("{kind} measurement{details}{warning}{cached}"))
+}
+
+/// Whether rows that write are done when a drive has the data in its cache, which a loss
+/// of power empties.
+fn ends_in_volatile_cache(run: &JudgedRun) -> bool {
+    let unflushed = |trial: &JudgedTrial| {
+        let sync = &trial.workload.sync;
+        trial.workload.mix.modifies() && sync.every_writes == 0 && !sync.final_flush
+    };
+    let is_volatile = |drive: &DeviceFacts| drive.write_cache.as_deref() == Some("write back");
+    run.trials.iter().any(unflushed)
+        && fingerprints(run)
+            .iter()
+            .flat_map(|target| leaves(target))
+            .any(is_volatile)
 }
 
 /// `burst` or `sustained`, which a label of the user's own does not change.

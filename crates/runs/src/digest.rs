@@ -9,12 +9,13 @@ use fathom_model::judged::ResultRow;
 use fathom_model::network::MatrixCell;
 use fathom_model::schedule::TrialRole;
 use fathom_model::summary::OpSummary;
+use fathom_model::verdict::Fit;
 use fathom_model::{JudgedRun, OpKind, RunRecord, Unit, Validity, unit};
 use fathom_store::{RunListing, Store, StoredDigest};
 use serde::{Deserialize, Serialize};
 
 /// To be raised when another figure is chosen or runs are judged in another way.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Operations that move more on average are listed by throughput.
 const LARGE_BYTES: u64 = 128 << 10;
@@ -28,6 +29,8 @@ pub struct Digest {
     pub figure: Option<Figure>,
     /// How a comparison ended.
     pub outcome: Option<String>,
+    /// Whether the service level that the run was given is held.
+    pub fit: Option<Fit>,
 }
 
 /// A figure with its 95 % interval.
@@ -59,6 +62,7 @@ impl Digest {
             validity: Some(run.verdict.validity),
             figure: figure(run),
             outcome,
+            fit: run.verdict.fitness.as_ref().map(|fitness| fitness.outcome),
         }
     }
 
@@ -70,6 +74,7 @@ impl Digest {
                 validity: None,
                 figure: of_network(&report),
                 outcome: None,
+                fit: None,
             },
             None => Digest::of(&fathom_studies::judge(record)),
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use anyhow::Context;
+use fathom_model::verdict::Fit;
 use fathom_model::{RunState, Validity, unit};
 use fathom_report::table::{Align, Table, truncate, truncate_middle};
 use fathom_store::RunListing;
@@ -191,7 +192,7 @@ impl Column {
             Column::What => truncate_middle(&run.name, names[0]),
             Column::Target => short_target(&targets(&run.targets), names[1]),
             Column::Result => result(one),
-            Column::Verdict => verdict(one).to_owned(),
+            Column::Verdict => verdict(one),
             Column::Label => truncate(&label(run), names[0]),
             Column::Run => id.to_owned(),
             Column::Size => unit::bytes(run.stored_bytes).to_string(),
@@ -233,12 +234,17 @@ fn result(one: &Listed) -> String {
     figure.map_or_else(String::new, Figure::text)
 }
 
-/// The verdict, or why there is none.
-fn verdict(one: &Listed) -> &'static str {
-    match (one.run.state, &one.digest) {
-        (RunState::Complete, Some(digest)) => digest.validity.map_or("", validity_name),
-        (state, _) => state_name(state),
-    }
+/// The verdict, with whether the service level is held, or why there is none.
+fn verdict(one: &Listed) -> String {
+    let (RunState::Complete, Some(digest)) = (one.run.state, &one.digest) else {
+        return state_name(one.run.state).to_owned();
+    };
+    let level = match digest.fit {
+        Some(Fit::Met) => ", SLO met",
+        Some(Fit::NotMet) => ", SLO missed",
+        Some(Fit::NotProven) | None => "",
+    };
+    format!("{}{level}", digest.validity.map_or("", validity_name))
 }
 
 fn validity_name(validity: Validity) -> &'static str {
@@ -279,7 +285,8 @@ fn colored(text: &str, layout: &Layout) -> String {
     if !layout.color {
         return text.to_owned();
     }
-    const WORDS: [(&str, &str); 6] = [
+    const WORDS: [(&str, &str); 7] = [
+        ("SLO missed", "31"),
         ("  not trusted", "31"),
         ("  trusted", "32"),
         ("  caveats", "33"),
@@ -353,6 +360,7 @@ fn as_json(one: &Listed) -> serde_json::Value {
         "validity": digest.and_then(|digest| digest.validity),
         "figure": digest.and_then(|digest| digest.figure.as_ref()),
         "outcome": digest.and_then(|digest| digest.outcome.as_ref()),
+        "fitness": digest.and_then(|digest| digest.fit),
     })
 }
 
