@@ -47,6 +47,8 @@ pub struct GradedCase {
     pub fio: FioView,
     /// What was said about steadiness of the first trial.
     pub steadiness: Option<String>,
+    /// The whole judgement.
+    pub judged: Box<JudgedRun>,
 }
 
 /// All answers of an exam.
@@ -113,6 +115,7 @@ fn answer(scenario: &Scenario, seed: u64) -> Result<GradedCase, CaseError> {
             .first()
             .and_then(|trial| trial.steadiness.as_ref())
             .map(|steadiness| format!("{:?}: {}", steadiness.class, steadiness.sentence)),
+        judged: Box::new(judged),
     })
 }
 
