@@ -8,7 +8,8 @@
 //! whose coefficient of variation is below 0.5 %, with a latency that Little's
 //! law puts at depth over rate; and then only with one of three signs of a hand:
 //!
-//! - the rate is within 0.25 % of a figure that people choose;
+//! - the rate is within 0.25 % of a figure that people choose (after faster writes that is
+//!   no sign: a cache that filled up leaves a level as well);
 //! - over a minute of random access or more the rate is not merely steady but
 //!   held to a line. The service times of a device are random, so its count of
 //!   operations wanders off a straight line (a random walk); a limiter pays
@@ -59,7 +60,9 @@ pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
     let long = flat.rates.len() >= LEAST_SECONDS;
     // The own rate of a device may happen to be a round figure.
     let by_chance = a_line_would_show(trial) && !flat.near_a_line();
-    let round = round_figure(flat.ops, flat.bytes).filter(|_| long && !by_chance);
+    // Writes that were faster until a cache was full settle at what lies behind it.
+    let filled = flat.burst.is_some() && trial.devices_are_modified();
+    let round = round_figure(flat.ops, flat.bytes).filter(|_| long && !by_chance && !filled);
     let (figure, sign) = match round {
         Some(figure) => (figure, "a round figure"),
         None if trial.workload.pattern.is_random() && flat.held_to_a_line() => (

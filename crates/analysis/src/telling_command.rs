@@ -23,8 +23,10 @@ pub(crate) fn depth_command(trial: &Trial<'_>) -> String {
     let words = block_words(trial);
     // A worker flushes what it wrote before it writes on: more depth is not in flight.
     if trial.engine().one_at_a_time() || workload.sync.every_writes > 0 {
-        let workers = workload.workers.saturating_mul(2);
-        return format!("fathom io {target} {words} --numjobs {workers}");
+        // One run with more of them could only ask the same again.
+        let workers = workload.workers;
+        let more = workers.saturating_mul(2);
+        return format!("fathom ab {target} {words} --vary numjobs={workers},{more}");
     }
     format!("fathom curve depth {target} {words}")
 }
@@ -150,7 +152,8 @@ mod tests {
         let synchronous =
             reads.with_end(|end| end.engine.used = Some(fathom_model::workload::EngineKind::Psync));
         let command = depth(&synchronous);
-        assert!(command.ends_with("--numjobs 2"), "{command}");
+        assert!(command.ends_with("--vary numjobs=1,2"), "{command}");
+        assert!(command.starts_with("fathom ab /mnt/data"), "{command}");
     }
 
     #[test]

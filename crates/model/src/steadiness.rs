@@ -7,7 +7,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::OpKind;
 use crate::estimate::Estimate;
+use crate::figure::{Figure, Throughput};
 use crate::summary::OpSummary;
 
 /// How the rate of a trial went.
@@ -219,6 +221,26 @@ impl Steadiness {
                 regimes.map(|regime| regime.ops.as_slice()).collect()
             }
             None => Vec::new(),
+        }
+    }
+
+    /// A figure of each level, `2,400→150`; nothing where one figure describes the trial.
+    pub fn level_text(
+        &self,
+        kind: OpKind,
+        estimate: fn(&OpSummary) -> &Estimate,
+        unit: Throughput,
+    ) -> Option<String> {
+        let levels = self.level_ops().into_iter();
+        let of_kind = levels.filter_map(|ops| ops.iter().find(|op| op.kind == kind));
+        let figures = of_kind.map(|op| Figure::of(estimate(op), unit).number());
+        let figures: Vec<String> = figures.collect();
+        let between = if self.modes.is_some() { "/" } else { "→" };
+        match figures.as_slice() {
+            [] => None,
+            // There is room for three.
+            [first, _, _, .., last] => Some([first, "…", last].join(between)),
+            figures => Some(figures.join(between)),
         }
     }
 

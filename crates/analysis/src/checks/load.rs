@@ -305,11 +305,13 @@ impl LateBecause {
                                        slot"
                     .to_owned()
             }
-            LateBecause::Either { full_share } => format!(
-                "; the queue was full for at most {} of the time, so short stops of the target or of this host \
-                 held operations back",
-                format!("{:.0} %", (100.0 * full_share).ceil())
-            ),
+            LateBecause::Either { full_share } => {
+                let percent = (100.0 * full_share).ceil();
+                format!(
+                    "; the queue was full for at most {percent:.0} % of the time, so short stops of the \
+                     target or of this host held operations back"
+                )
+            }
         }
     }
 }

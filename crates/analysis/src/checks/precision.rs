@@ -141,7 +141,7 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
         }
         (false, false) => format!(
             "{kind}the 95 % interval is ± {:.1} % of the mean{hint}",
-            100.0 * half
+            100.0 * printed(&ratio).unwrap_or(half)
         ),
     };
     // Ten seconds of a healthy drive say so much and no more.
@@ -151,6 +151,13 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
         return Some(Outcome::decided(RULE, status, half, least, evidence));
     }
     Some(Outcome::graded(RULE, half, evidence))
+}
+
+/// Half the width over the value of the interval that stands in the table.
+fn printed(ratio: &Ratio) -> Option<f64> {
+    let half = ratio.half_width()? / ratio.value.abs();
+    let is_shown = !is_few(ratio) && half.is_finite() && !is_too_wide(1.0, half);
+    is_shown.then_some(half)
 }
 
 fn is_few(ratio: &Ratio) -> bool {

@@ -62,6 +62,8 @@ struct Measured {
     random_read: Option<f64>,
     /// IOPS with one in flight.
     single_read: Option<f64>,
+    /// MB/s of the slowest row of large writes.
+    sequential_write: Option<f64>,
     /// Commits per second.
     commits: Option<f64>,
     /// The generator's CPU set one of the figures: the storage may do more.
@@ -96,14 +98,14 @@ pub(super) fn answers(run: &JudgedRun) -> Vec<String> {
     };
     if measured.commits_failed {
         // What it is good for is open without them.
-        let likeness = answers
-            .iter()
-            .filter_map(|answer| answer.split(". ").next());
-        let likeness: Vec<String> = likeness.map(str::to_owned).collect();
+        let likeness = likeness(&answers);
         answers = vec![NO_COMMITS.to_owned()];
         answers.extend(likeness);
     }
-    answers.extend(measured.slow_commits());
+    let slow = measured.slow_writes();
+    if !slow.is_empty() {
+        answers = with_slow_writes(&answers, &slow);
+    }
     if !run.trials.iter().any(|trial| trial.workload.mix.modifies()) {
         answers.push(
             "Writes were not measured: what a database or a mail server waits for is open"
@@ -111,6 +113,36 @@ pub(super) fn answers(run: &JudgedRun) -> Vec<String> {
         );
     }
     answers
+}
+
+/// What it is like, without what it is good for.
+fn likeness(answers: &[String]) -> Vec<String> {
+    let likeness = answers
+        .iter()
+        .filter_map(|answer| answer.split(". ").next());
+    likeness.map(str::to_owned).collect()
+}
+
+/// What reads are like decides nothing for who waits for slow writes.
+fn with_slow_writes(answers: &[String], slow: &[String]) -> Vec<String> {
+    let slow = slow.join(", and ");
+    let mut likeness = likeness(answers);
+    match likeness.first_mut() {
+        Some(first) => {
+            let and = if first.starts_with("Reads") {
+                ", but "
+            } else {
+                "; "
+            };
+            first.push_str(&format!("{and}{slow}"));
+        }
+        None => {
+            let mut letters = slow.chars();
+            let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+            likeness.push(first.chain(letters).collect());
+        }
+    }
+    likeness
 }
 
 /// What databases, mail and virtual machines wait for is then not known.
@@ -162,7 +194,15 @@ impl Measured {
             self.commits = rate(&[OpKind::Commit], |op| op.ops_per_second.value);
             return;
         }
-        let name = sheet::sheet_name(workload).filter(|_| workload.mix == OpMix::READ);
+        let name = sheet::sheet_name(workload);
+        if workload.mix == OpMix::WRITE && name.as_deref().is_some_and(|n| n.starts_with("SEQ1M")) {
+            let slowest = rate(&[OpKind::Write], |op| op.bytes_per_second.value);
+            let slowest = slowest.map(|bytes_per_second| bytes_per_second / 1e6);
+            let slowest = self.sequential_write.into_iter().chain(slowest);
+            self.sequential_write = slowest.reduce(f64::min);
+            return;
+        }
+        let name = name.filter(|_| workload.mix == OpMix::READ);
         let place = match name.as_deref() {
             Some("SEQ1M Q8T1") => &mut self.sequential_read,
             Some("RND4K Q32T1") => &mut self.random_read,
@@ -269,14 +309,49 @@ impl Measured {
         })
     }
 
-    /// Commits that wait for a platter, whatever reads do.
+    /// What writes keep storage from, whatever its reads do.
+    fn slow_writes(&self) -> Vec<String> {
+        let commits = self.slow_commits();
+        commits.into_iter().chain(self.slow_sequence()).collect()
+    }
+
+    /// Commits that wait for a platter, or for longer than reads like these let expect.
     fn slow_commits(&self) -> Option<String> {
         let platter = class::class_hard_disk::COMMITS;
-        let commits = self.commits.filter(|commits| *commits <= platter)?;
-        Some(format!(
-            "Commits are as slow as a hard disk's: {} per second; databases will wait for them",
-            unit::count(commits)
-        ))
+        let commits = self.commits?;
+        let reads_fast = CLASSES.last().is_some_and(|fastest| {
+            let figures = self.beside(fastest);
+            !figures.is_empty() && figures.iter().all(Beside::reaches)
+        });
+        if commits <= platter {
+            Some(format!(
+                "commits are as slow as a hard disk's ({} per second): databases will wait for them",
+                unit::count(commits)
+            ))
+        } else if reads_fast && commits < class::class_of_storage::BUSY_COMMITS {
+            Some(format!(
+                "one commit takes {} ({} per second): busy databases will wait for them",
+                unit::latency(1e9 / commits),
+                unit::count(commits)
+            ))
+        } else {
+            None
+        }
+    }
+
+    /// Large writes that are slower than those of a hard disk, and than the reads.
+    fn slow_sequence(&self) -> Option<String> {
+        let least = class::CLASS_OF_STORAGE.threshold?;
+        let published = class::class_hard_disk::SEQUENTIAL_READ;
+        let (writes, reads) = (self.sequential_write?, self.sequential_read?);
+        (writes < least * published && writes < least * reads).then(|| {
+            format!(
+                "large writes are slower than a hard disk's ({} of {} MB/s): backups and copies to it \
+                 will take long",
+                unit::count(writes),
+                unit::count(published)
+            )
+        })
     }
 }
 
@@ -341,97 +416,5 @@ impl Beside {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn measured(sequential_read: f64, random_read: f64, single_read: f64) -> Measured {
-        Measured {
-            sequential_read: Some(sequential_read),
-            random_read: Some(random_read),
-            single_read: Some(single_read),
-            ..Measured::default()
-        }
-    }
-
-    #[test]
-    fn no_class_stands_for_reads_that_no_drive_gives() {
-        assert!(!measured(14_000.0, 2_500_000.0, 25_000.0).is_beyond_drives());
-        assert!(measured(1_048_576.0, 4_000_000.0, 125_000.0).is_beyond_drives());
-    }
-
-    #[test]
-    fn a_result_is_like_the_highest_class_that_all_figures_reach() {
-        let answers = measured(1310.0, 85_900.0, 18_100.0).class_answers();
-        assert_eq!(
-            answers,
-            [
-                "Reads faster than a SATA SSD, but slower than an NVMe SSD in random reads at depth \
-                 32 (85,900 of the 330,000 IOPS published for one). Use it for file servers, \
-                 virtual machines and databases of moderate load",
-            ]
-        );
-        let answers = measured(6800.0, 410_000.0, 19_000.0).class_answers();
-        assert_eq!(answers.len(), 1, "{answers:?}");
-        assert!(
-            answers[0].starts_with("Reads like an NVMe SSD. Use it"),
-            "{answers:?}"
-        );
-    }
-
-    #[test]
-    fn what_is_slower_than_a_hard_disk_says_in_what() {
-        let answers = measured(210.0, 41.2, 11.0).class_answers();
-        assert_eq!(
-            answers,
-            [
-                "Slower than a hard disk in random reads at depth 32: 41.2 of 170 IOPS published for one"
-            ]
-        );
-    }
-
-    #[test]
-    fn one_slow_figure_keeps_a_result_below_a_class() {
-        let answers = measured(3500.0, 400_000.0, 5_000.0).class_answers();
-        let [answer] = answers.as_slice() else {
-            panic!("{answers:?}");
-        };
-        for part in [
-            "Reads faster than a hard disk, but slower than a SATA SSD",
-            "one at a time (5,000 of the 13,000 IOPS published for one)",
-        ] {
-            assert!(answer.contains(part), "{answer}");
-        }
-        assert!(!answer.contains("backups"), "{answer}");
-    }
-
-    #[test]
-    fn the_baseline_of_cloud_volumes_is_named() {
-        let volume = measured(131.0, 3_010.0, 1_400.0);
-        let answer = volume.cloud_baseline().unwrap();
-        assert!(answer.contains("(3,000 IOPS)"), "{answer}");
-        assert_eq!(measured(131.0, 3_400.0, 1_400.0).cloud_baseline(), None);
-    }
-
-    #[test]
-    fn commits_of_a_platter_are_named_and_others_are_not() {
-        let with = |commits| Measured {
-            commits: Some(commits),
-            ..Measured::default()
-        };
-        assert!(
-            with(88.0)
-                .slow_commits()
-                .unwrap()
-                .contains("88.0 per second")
-        );
-        assert_eq!(with(9_530.0).slow_commits(), None);
-    }
-
-    #[test]
-    fn a_generator_without_headroom_makes_it_a_least() {
-        let mut measured = measured(560.0, 99_000.0, 14_000.0);
-        assert!(measured.class_answers()[0].starts_with("Reads like a SATA SSD"));
-        measured.is_least = true;
-        assert!(measured.class_answers()[0].starts_with("Reads at least like a SATA SSD"));
-    }
-}
+#[path = "class_tests.rs"]
+mod tests;

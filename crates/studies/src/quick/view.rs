@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use fathom_model::figure::{Figure, Throughput};
+use fathom_model::figure::Throughput;
 use fathom_model::judged::{JudgedTrial, OpSummary, ResultRow};
 use fathom_model::view::{Cell, Column, EstimateCell, ResultForm, Table, UnitText, View};
 use fathom_model::workload::OpMix;
@@ -268,24 +268,11 @@ impl GridCell<'_> {
             let steadiness = self.run.trials.get(*at)?.steadiness.as_ref()?;
             steadiness.has_no_single_rate().then_some(steadiness)
         })?;
-        let levels = steadiness.level_ops().into_iter();
-        let levels: Vec<&Estimate> = levels
-            .filter_map(|ops| ops.iter().find(|op| op.kind == kind))
-            .map(estimate)
-            .collect();
-        let between = if steadiness.modes.is_some() {
-            "/"
-        } else {
-            "→"
-        };
+        // One of a kind that some level has: the text is there in every unit.
+        steadiness.level_text(kind, estimate, Throughput::Binary)?;
         Some(UnitText::of(|unit: Throughput| {
-            let rates = levels.iter().map(|rate| Figure::of(rate, unit).number());
-            let rates: Vec<String> = rates.collect();
-            // A cell has room for three.
-            if let [first, _, _, .., last] = rates.as_slice() {
-                return [first, "…", last].join(between);
-            }
-            rates.join(between)
+            let text = steadiness.level_text(kind, estimate, unit);
+            text.unwrap_or_default()
         }))
     }
 }
