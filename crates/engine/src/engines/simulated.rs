@@ -3,11 +3,12 @@
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::rc::Rc;
 
 use fathom_drives::{PersistentDrive, SimAnswer, SimContent, SimEnd, SimOp};
 use fathom_model::OpKind;
+use fathom_model::workload::SyncOpen;
 
 use crate::clock::{Clock, VirtualClock};
 use crate::engine::{Broken, Capabilities, Completion, Engine, MAX_DEPTH, Op, Queued};
@@ -67,6 +68,12 @@ pub(crate) struct Simulated {
     submitted: u64,
     /// Operations whose end the drive does not know yet.
     open: u32,
+    /// A write ends when a flush after it has, as with `O_DSYNC`.
+    is_durable: bool,
+    /// Slots of writes that a flush will follow.
+    to_flush: HashSet<u32>,
+    /// Results of writes whose flush is under way, by slot.
+    flushing: HashMap<u32, i32>,
 }
 
 impl Simulated {
@@ -86,7 +93,46 @@ impl Simulated {
             under_way: BinaryHeap::with_capacity(depth as usize),
             submitted: 0,
             open: 0,
+            is_durable: false,
+            to_flush: HashSet::new(),
+            flushing: HashMap::new(),
         }
+    }
+
+    /// As files that are opened in this way: the drive flushes after each write.
+    pub(crate) fn opened(self, open: SyncOpen) -> Simulated {
+        Simulated {
+            is_durable: open != SyncOpen::No,
+            ..self
+        }
+    }
+
+    /// Asks the drive for an operation of a slot.
+    fn ask(&mut self, now_ns: u64, slot: u32, op: &SimOp) {
+        let shared = Rc::clone(&self.shared);
+        let mut shared = shared.borrow_mut();
+        let answer = shared.drive.lock().submit(now_ns, op);
+        match answer {
+            SimAnswer::Ends(mut end) => {
+                end.at_ns = end.at_ns.max(now_ns.saturating_add(SHORTEST_NS));
+                self.end(slot, now_ns, end);
+            }
+            SimAnswer::Later(number) => {
+                shared.open.insert(number, (self.worker, slot));
+                self.open += 1;
+            }
+        }
+    }
+
+    /// The result of an operation that ended; `None` of a write whose flush begins.
+    fn settled(&mut self, now_ns: u64, slot: u32, result: i32) -> Option<i32> {
+        if self.to_flush.remove(&slot) && result >= 0 {
+            self.flushing.insert(slot, result);
+            self.ask(now_ns, slot, &SimOp::new(OpKind::Sync, 0, 0));
+            return None;
+        }
+        let written = self.flushing.remove(&slot).unwrap_or(result);
+        Some(if result < 0 { result } else { written })
     }
 
     /// When the next operation ends, or the drive wants to be asked about one.
@@ -152,8 +198,6 @@ impl Engine for Simulated {
             return Ok(());
         }
         let now_ns = self.clock.now().saturating_sub(SIM_ORIGIN_NS);
-        let shared = Rc::clone(&self.shared);
-        let mut shared = shared.borrow_mut();
         let mut queued = std::mem::take(&mut self.queued);
         for (op, content) in queued.drain(..) {
             if op.range().is_some() {
@@ -176,17 +220,10 @@ impl Engine for Simulated {
                 bytes: op.len,
                 content,
             };
-            let answer = shared.drive.lock().submit(now_ns, &sim_op);
-            match answer {
-                SimAnswer::Ends(mut end) => {
-                    end.at_ns = end.at_ns.max(now_ns.saturating_add(SHORTEST_NS));
-                    self.end(op.slot, now_ns, end);
-                }
-                SimAnswer::Later(number) => {
-                    shared.open.insert(number, (self.worker, op.slot));
-                    self.open += 1;
-                }
+            if self.is_durable && op.kind == OpKind::Write {
+                self.to_flush.insert(op.slot);
             }
+            self.ask(now_ns, op.slot, &sim_op);
         }
         self.queued = queued;
         Ok(())
@@ -208,7 +245,9 @@ impl Engine for Simulated {
                 break;
             }
             self.under_way.pop();
-            out.push(Completion { slot, result });
+            if let Some(result) = self.settled(now_ns.saturating_sub(SIM_ORIGIN_NS), slot, result) {
+                out.push(Completion { slot, result });
+            }
         }
         Ok(())
     }

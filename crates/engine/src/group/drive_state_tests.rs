@@ -2,7 +2,7 @@
 //! was written before, on credits, on content or on temperature.
 
 use fathom_model::OpKind;
-use fathom_model::workload::{BlockSizes, Payload};
+use fathom_model::workload::{BlockSizes, Payload, SyncOpen, SyncPolicy};
 
 use super::drive_truth_tests::{MIB, SECOND, measure, near, sequential, time, writes};
 
@@ -78,6 +78,31 @@ fn a_cloud_volume_holds_its_caps_and_spends_its_credits() {
         60_000.0 * 4096.0,
         0.03,
     );
+}
+
+#[test]
+fn a_write_to_what_is_opened_for_durable_writes_waits_for_a_flush() {
+    let with = |sync: SyncPolicy| {
+        let m = measure("volatile", |w| {
+            writes(w);
+            w.queue_depth = 1;
+            w.sync = sync;
+            w.bounds = time(20);
+        });
+        m.iops()
+    };
+    let flushed = with(SyncPolicy {
+        every_writes: 1,
+        ..SyncPolicy::default()
+    });
+    for open in [SyncOpen::Dsync, SyncOpen::Sync] {
+        let opened = with(SyncPolicy {
+            open,
+            ..SyncPolicy::default()
+        });
+        near(opened, flushed, 0.05);
+    }
+    assert!(with(SyncPolicy::default()) > 10.0 * flushed);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use fathom_drives::{Counters, PersistentDrive};
 use fathom_model::Sample;
 use fathom_model::recording::DepthCounts;
 use fathom_model::run::EngineReport;
+use fathom_model::workload::SyncOpen;
 
 use super::plan::GroupPlan;
 use super::{EndReason, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd, spawn};
@@ -42,6 +43,7 @@ struct SimulatedLoad {
     /// What the writes of each worker carry.
     payloads: Vec<PayloadFacts>,
     depth: u32,
+    opened: SyncOpen,
     collector: Collector,
     samples: SyncSender<Sample>,
 }
@@ -102,6 +104,7 @@ impl SimulatedGroup {
                 workers,
                 payloads,
                 depth: plan.depth,
+                opened: workload.sync.open,
                 collector: Collector::new(shape, exchanges, Arc::new(Stalls::default())),
                 samples: sender,
             }),
@@ -216,6 +219,7 @@ impl SimulatedLoad {
             .map(|(index, payload)| {
                 let shared = Rc::clone(&shared);
                 SimEngine::new(shared, index, clock.clone(), payload, self.depth + 1)
+                    .opened(self.opened)
             })
             .collect();
         let mut turns: BinaryHeap<Reverse<(u64, usize)>> = (0..self.workers.len())

@@ -170,7 +170,8 @@ impl OneByOne {
                 let clock = VirtualClock::new(SIM_ORIGIN_NS);
                 let shared = Rc::new(RefCell::new(SharedDrive::new(drive, 1)));
                 let payload = PayloadFacts::new(&workload.payload, job.seed, 0);
-                let engine = Simulated::new(shared, 0, clock.clone(), payload, SLOTS);
+                let engine = Simulated::new(shared, 0, clock.clone(), payload, SLOTS)
+                    .opened(workload.sync.open);
                 TimedEngine::Virtual(Box::new(engine), clock)
             }
             EngineKind::Null => TimedEngine::Null(Null::new(SLOTS), HostClock::new()),
