@@ -104,6 +104,16 @@ impl Digest {
     }
 }
 
+/// The last of the levels of a row that no one rate describes.
+fn last_level<'r>(run: &'r JudgedRun, row: &ResultRow) -> Option<&'r [OpSummary]> {
+    let mut trials = row.trials.iter().filter_map(|at| run.trials.get(*at));
+    let levels = trials.find_map(|trial| {
+        let levels = trial.steadiness.as_ref()?.level_ops();
+        (!levels.is_empty()).then_some(levels)
+    });
+    levels?.last().copied()
+}
+
 /// The answer of a curve; the figure of the only row; of several, that of the fastest
 /// reads, or of the fastest operations where none reads.
 fn figure(run: &JudgedRun) -> Option<Figure> {
@@ -130,6 +140,12 @@ fn figure(run: &JudgedRun) -> Option<Figure> {
             fastest_read.or_else(|| several.iter().max_by(by_rate))?
         }
     };
+    // What a run settles at stands for it: the mean over levels is a rate that it never had.
+    let settled = last_level(run, row).and_then(|level| {
+        let of_kind = level.iter().find(|of_level| of_level.kind == ops.kind);
+        of_kind.filter(|of_level| of_level.ops_per_second.value.is_some())
+    });
+    let ops = settled.unwrap_or(ops);
     let bytes_each = ops.bytes.checked_div(ops.ops).unwrap_or(0);
     let estimate = match bytes_each > LARGE_BYTES {
         true => &ops.bytes_per_second,

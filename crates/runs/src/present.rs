@@ -108,10 +108,22 @@ fn report_beside(store: &Path, id: &str) -> PathBuf {
     folder.join(format!("{id}.html"))
 }
 
-/// Removes the report of a run from beside the store, where fathom wrote one.
-/// Returns whether there was one.
+/// What the summary of a run is called beside its report.
+#[must_use]
+pub fn summary_name(id: &str) -> String {
+    format!("{id}-summary")
+}
+
+/// Removes the report of a run and its summary from beside the store, where fathom wrote
+/// them. Returns whether there was one.
 pub fn remove_report(store: &Path, id: &str) -> anyhow::Result<bool> {
-    let report = report_beside(store, id);
+    let report = remove_page(store, id)?;
+    let summary = remove_page(store, &summary_name(id))?;
+    Ok(report || summary)
+}
+
+fn remove_page(store: &Path, name: &str) -> anyhow::Result<bool> {
+    let report = report_beside(store, name);
     let failed = || format!("cannot remove {}", report.display());
     let there = paths::find(&report).with_context(failed)?.is_some();
     if !there || Output::admit(&report, Mark::Page, false).is_err() {

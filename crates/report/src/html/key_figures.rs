@@ -6,6 +6,7 @@
 
 use fathom_model::figure::{Figure, Interval, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
+use fathom_model::steadiness::Steadiness;
 use fathom_model::view::{AnswerFigure, AnswerValue};
 use fathom_model::{Estimate, JudgedRun, OpKind, Validity};
 
@@ -123,7 +124,7 @@ pub(super) fn of(run: &JudgedRun) -> Vec<KeyFigure> {
         .filter(|row| facts::is_result(row) && !row.ops.is_empty())
         .collect();
     let mut figures = match rows.as_slice() {
-        [row] => of_row(row),
+        [row] => of_row(run, row),
         rows => {
             let best = best_of(run, rows);
             if best.len() > 1 {
@@ -131,8 +132,7 @@ pub(super) fn of(run: &JudgedRun) -> Vec<KeyFigure> {
             } else {
                 let each = rows.iter().filter_map(|row| {
                     let op = main_op(row)?;
-                    let figure = rate(op, title(op.kind.name()), row_name(run, row));
-                    Some(figure.judged(row.verdict.validity))
+                    Some(rate(run, row, op, title(op.kind.name())))
                 });
                 each.collect()
             }
@@ -162,18 +162,27 @@ fn of_answer(answer: &AnswerFigure) -> KeyFigure {
 }
 
 /// The one row: how much, how often, how long.
-fn of_row(row: &ResultRow) -> Vec<KeyFigure> {
+fn of_row(run: &JudgedRun, row: &ResultRow) -> Vec<KeyFigure> {
     let ops: Vec<&OpSummary> = row.ops.iter().filter(|op| op.kind.is_data()).collect();
     let mut figures = Vec::new();
     for op in &ops {
         let kind = title(op.kind.name());
-        let estimate = &op.ops_per_second;
         if op.kind.moves_bytes() {
             let name = format!("{kind} throughput");
-            figures.push(figure(&op.bytes_per_second, name, ""));
+            figures.push(by_level(run, row, op, bytes_per_second, name));
         }
-        figures.push(figure(estimate, format!("{kind} rate"), rate_unit(op.kind)));
-        let latency = summary::first_latency(op);
+        let name = format!("{kind} rate");
+        figures.push(by_level(run, row, op, ops_per_second, name));
+        // Over levels no percentile means anything: that of the last is what stays.
+        let last = levels(run, row).and_then(|levels| {
+            let last = levels.level_ops().into_iter().next_back()?;
+            last.iter().find(|of_level| of_level.kind == op.kind)
+        });
+        let kind = match last {
+            Some(_) => format!("{kind}, last level:"),
+            None => kind,
+        };
+        let latency = summary::first_latency(last.unwrap_or(op));
         let percents: &[f64] = if ops.len() > 1 {
             &[99.0]
         } else {
@@ -187,7 +196,12 @@ fn of_row(row: &ResultRow) -> Vec<KeyFigure> {
     let commit = row.ops.iter().find(|op| op.kind == OpKind::Commit);
     if let Some(op) = commit {
         // A commit is what the user waits for; its rate comes before the blocks'.
-        figures.insert(0, rate(op, "Durable commits".to_owned(), String::new()));
+        let alone = KeyFigure {
+            row: String::new(),
+            badge: None,
+            ..rate(run, row, op, "Durable commits".to_owned())
+        };
+        figures.insert(0, alone);
         let p99 = summary::first_latency(op).percentile(99.0);
         figures.insert(1, figure(&p99, "Commit p99".to_owned(), ""));
     }
@@ -196,7 +210,8 @@ fn of_row(row: &ResultRow) -> Vec<KeyFigure> {
     figures.map(|figure| figure.judged(validity)).collect()
 }
 
-/// Of several rows the best of each kind of workload.
+/// Of several rows the one of each kind of workload with most in flight, and the best of
+/// these: a short row that a cache took must not stand for one that filled it.
 fn best_of(run: &JudgedRun, rows: &[&ResultRow]) -> Vec<KeyFigure> {
     let best = |name: &str, random: bool, kind: OpKind, alone: bool| {
         let found = rows.iter().filter_map(|row| {
@@ -211,16 +226,14 @@ fn best_of(run: &JudgedRun, rows: &[&ResultRow]) -> Vec<KeyFigure> {
             } else {
                 op.bytes_per_second.value
             };
-            fits.then_some((value?, *row, op))
+            fits.then_some((in_flight, value?, *row, op))
         });
-        let (_, row, op) = found.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        let figure = rate(op, name.to_owned(), row_name(run, row));
-        Some((row.row, figure.judged(row.verdict.validity)))
+        let (.., row, op) = found.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))?;
+        Some((row.row, rate(run, row, op, name.to_owned())))
     };
     let commits = rows.iter().find_map(|row| {
         let op = row.ops.iter().find(|op| op.kind == OpKind::Commit)?;
-        let figure = rate(op, "Durable commits".to_owned(), row_name(run, row));
-        Some((row.row, figure.judged(row.verdict.validity)))
+        Some((row.row, rate(run, row, op, "Durable commits".to_owned())))
     });
     let found = [
         best("Sequential read", false, OpKind::Read, false),
@@ -248,15 +261,57 @@ fn main_op(row: &ResultRow) -> Option<&OpSummary> {
     commit.or_else(|| data.max_by_key(|op| op.ops))
 }
 
-/// The rate of an operation in the unit in which people think of it.
-fn rate(op: &OpSummary, name: String, row: String) -> KeyFigure {
+/// The rate of an operation of a row in the unit in which people think of it.
+fn rate(run: &JudgedRun, row: &ResultRow, op: &OpSummary, name: String) -> KeyFigure {
     let mean = op.bytes as f64 / op.ops.max(1) as f64;
-    let large = op.kind.moves_bytes() && mean > SMALL_BLOCK;
-    let shown = match large {
-        true => figure(&op.bytes_per_second, name, ""),
-        false => figure(&op.ops_per_second, name, rate_unit(op.kind)),
+    let shown = match op.kind.moves_bytes() && mean > SMALL_BLOCK {
+        true => by_level(run, row, op, bytes_per_second, name),
+        false => by_level(run, row, op, ops_per_second, name),
     };
-    KeyFigure { row, ..shown }
+    KeyFigure {
+        row: row_name(run, row),
+        ..shown.judged(row.verdict.validity)
+    }
+}
+
+fn bytes_per_second(op: &OpSummary) -> &Estimate {
+    &op.bytes_per_second
+}
+
+fn ops_per_second(op: &OpSummary) -> &Estimate {
+    &op.ops_per_second
+}
+
+/// A figure of a row, or those of its levels: their mean is a rate that it never had.
+fn by_level(
+    run: &JudgedRun,
+    row: &ResultRow,
+    op: &OpSummary,
+    estimate: fn(&OpSummary) -> &Estimate,
+    name: String,
+) -> KeyFigure {
+    let shown = figure(estimate(op), name, rate_unit(op.kind));
+    let text = levels(run, row)
+        .and_then(|levels| levels.level_text(op.kind, estimate, Throughput::Binary));
+    match text {
+        Some(number) => KeyFigure {
+            number,
+            interval: "its levels".to_owned(),
+            hint: "no one rate describes it".to_owned(),
+            bar: None,
+            ..shown
+        },
+        None => shown,
+    }
+}
+
+/// The levels of a row that no one rate describes.
+fn levels<'r>(run: &'r JudgedRun, row: &ResultRow) -> Option<&'r Steadiness> {
+    let mut trials = row.trials.iter().filter_map(|at| run.trials.get(*at));
+    trials.find_map(|trial| {
+        let steadiness = trial.steadiness.as_ref()?;
+        steadiness.has_no_single_rate().then_some(steadiness)
+    })
 }
 
 fn rate_unit(kind: OpKind) -> &'static str {
