@@ -151,7 +151,7 @@ fn write_page(report: &Report, id: &str, html: &str) -> anyhow::Result<Exit> {
             return Ok(Exit::Success);
         }
         Some(path) => path.to_owned(),
-        None if report.summary => present::report_path(&report.store, &format!("{id}-summary"))?,
+        None if report.summary => present::report_path(&report.store, &present::summary_name(id))?,
         None => present::report_path(&report.store, id)?,
     };
     present::write_file(&path, Mark::Page, html)?;

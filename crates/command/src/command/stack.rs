@@ -43,20 +43,21 @@ pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
             format!("{target} has no layers\nhelp: name a file, a folder or a block device");
         return Err(CommandError::Usage(problem).into());
     }
-    let missing = is_missing(&command.path);
-    if missing && !can_be_made(&command.path) {
+    let path = of_device(&command.path).unwrap_or_else(|| command.path.clone());
+    let missing = is_missing(&path);
+    if missing && (is_bare(&path) || !can_be_made(&path)) {
         let problem = format!(
             "{}: not found\nhelp: name a file, a folder (also one that is yet to be made in an existing \
-             one) or a block device",
-            command.path.display()
+             one, such as ./new) or a block device",
+            path.display()
         );
         return Err(CommandError::Usage(problem).into());
     }
-    let mut found = read_stack(&Sysroot::host(), &command.path);
+    let mut found = read_stack(&Sysroot::host(), &path);
     if missing {
         found.notes.push(format!(
             "{} is not there yet: these are the layers under its folder",
-            command.path.display()
+            path.display()
         ));
     }
     judge_stack(&mut found);
@@ -87,6 +88,17 @@ fn is_unseen(found: &Layers) -> bool {
 
 /// Whether there is nothing of this name. What does not answer is there: the layers
 /// show what it is.
+/// A name without a folder: of a device, as other outputs have it, or mistyped.
+fn is_bare(path: &Path) -> bool {
+    path.parent() == Some(Path::new(""))
+}
+
+/// The device that a bare name stands for, where nothing else here has the name.
+fn of_device(path: &Path) -> Option<PathBuf> {
+    let device = Path::new("/dev").join(path);
+    (is_bare(path) && is_missing(path) && !is_missing(&device)).then_some(device)
+}
+
 fn is_missing(path: &Path) -> bool {
     paths::symlink_metadata(path).is_err_and(|error| is_gone(&error))
 }

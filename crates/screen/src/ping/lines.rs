@@ -197,7 +197,9 @@ fn totals(tally: &Tally) -> String {
     };
     let mut text = String::new();
     let per_second = |value: f64, ns: f64| if ns > 0.0 { value * 1e9 / ns } else { 0.0 };
-    if latencies.is_empty() {
+    if latencies.is_empty() && tally.failures() > 0 && tally.failures() >= tally.shown() {
+        return "all requests failed: nothing was timed\n".to_owned();
+    } else if latencies.is_empty() {
         text.push_str("no request was counted: the first ones warm up; ask for more\n");
     } else {
         let count = latencies.count();
