@@ -91,20 +91,24 @@ fn waiting(recording: &Recording, name: &str) -> f64 {
 fn of_nfs(recording: &Recording, name: &str, in_flight: f64) -> Vec<String> {
     let of = |value: fn(&NfsMoment) -> Option<f64>| mean(recording, name, value).unwrap_or(0.0);
     let operations = of(|mount| Some(mount.operations));
-    let (execute_ms, round_trip_ms) = (of(|m| m.execute_ms), of(|m| m.round_trip_ms));
     let mut evidence = vec![format!(
         "{name}: {in_flight:.1} requests in flight, {} requests a second, {}",
         unit::count(operations),
         unit::throughput(of(|mount| Some(mount.bytes)))
     )];
-    let place = match round_trip_ms >= 0.5 * execute_ms {
-        true => "most of it on the network and the server",
-        false => "most of it in the queue of this client",
-    };
-    evidence.push(format!(
-        "{name}: a request takes {execute_ms:.1} ms, {round_trip_ms:.1} ms between \
-         transmission and reply: {place}"
-    ));
+    let execute_ms = of_requests(recording, name, |mount| mount.execute_ms);
+    let round_trip_ms = of_requests(recording, name, |mount| mount.round_trip_ms);
+    // Recordings of other tools may have one of them, or none.
+    if let (Some(execute_ms), Some(round_trip_ms)) = (execute_ms, round_trip_ms) {
+        let place = match round_trip_ms >= 0.5 * execute_ms {
+            true => "most of it on the network and the server",
+            false => "most of it in the queue of this client",
+        };
+        evidence.push(format!(
+            "{name}: a request takes {execute_ms:.1} ms, {round_trip_ms:.1} ms between \
+             transmission and reply: {place}"
+        ));
+    }
     let again = of(|mount| Some(mount.retransmits));
     if again > SENT_AGAIN * operations {
         evidence.push(format!(
@@ -112,6 +116,24 @@ fn of_nfs(recording: &Recording, name: &str, in_flight: f64) -> Vec<String> {
         ));
     }
     evidence
+}
+
+/// A time as the mean of all requests: a quiet second says little.
+fn of_requests(
+    recording: &Recording,
+    name: &str,
+    time_ms: fn(&NfsMoment) -> Option<f64>,
+) -> Option<f64> {
+    let of_mount = |m: &Moment| {
+        let mount = m.nfs.iter().find(|mount| mount.name == name)?;
+        let requests = mount.operations * load::seconds(m);
+        Some((time_ms(mount)? * requests, requests))
+    };
+    let (mut sum, mut requests) = (0.0, 0.0);
+    for (time, of_it) in recording.moments.iter().filter_map(of_mount) {
+        (sum, requests) = (sum + time, requests + of_it);
+    }
+    (requests > 0.0).then(|| sum / requests)
 }
 
 fn mean(

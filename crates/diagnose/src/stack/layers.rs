@@ -1,7 +1,7 @@
 //! Alignment, blocks, discards, loops, paths and links.
 
 use fathom_model::stack::{Stack, StackDevice, Stripe};
-use fathom_model::unit::bytes_exact;
+use fathom_model::unit::{bytes_exact, counted};
 use fathom_rules::stack;
 use fathom_rules::stack::loop_offset::BLOCK_BYTES;
 
@@ -133,7 +133,7 @@ fn discards(stack: &Stack, device: &StackDevice, found: &mut Findings) {
 fn paths(device: &StackDevice, found: &mut Findings) {
     let paths = device.facts.below.len();
     if device.layer == "multipath" && (paths as f64) < stack::multipath_one_path::THRESHOLD {
-        let words = format!("has {paths} path");
+        let words = format!("has {}", counted(paths as u64, "path"));
         found.add(stack::MULTIPATH_ONE_PATH, &device.facts.name, words);
     }
 }
