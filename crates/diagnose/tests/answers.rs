@@ -211,7 +211,7 @@ fn hung(system: &mut System, at: usize) -> Moment {
 }
 
 fn standing_still(system: &mut System, at: usize) -> Moment {
-    let is_still = at % 15 == 0;
+    let is_still = at.is_multiple_of(15);
     let rate = system.rate * if is_still { 0.3 } else { 1.0 };
     let mut disk = system.disk(rate, system.queue);
     let pauses = if is_still { vec![0.7] } else { Vec::new() };
@@ -387,7 +387,7 @@ fn recording(draw: Draw, seed: u64) -> Recording {
     let moments = (0..moments).map(|at| draw(&mut system, at));
     Recording {
         host: RecordedHost {
-            cpus: (seed % 7 != 0).then_some(4),
+            cpus: (!seed.is_multiple_of(7)).then_some(4),
             ..RecordedHost::default()
         },
         source: "a test".to_owned(),
@@ -418,7 +418,7 @@ fn push(text: &mut String, name: &str, draw: Draw, number: u64) {
     for line in found.settle.iter().chain(&found.remarks) {
         let _ = writeln!(text, "  + {line}");
     }
-    let document = serde_json::to_string(&found).unwrap();
+    let document = serde_json::to_string(&found).expect("a diagnosis is JSON");
     let _ = writeln!(text, "  = xxh3 {:016x}", xxh3_64(document.as_bytes()));
 }
 
