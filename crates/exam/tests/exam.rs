@@ -28,9 +28,9 @@ fn the_judgement_is_right_and_condemns_no_sound_system() {
 fn assert_is_as_kept(judgements: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/judgements.txt");
     if std::env::var_os("FATHOM_BLESS").is_some() {
-        std::fs::write(&path, judgements).unwrap();
+        std::fs::write(&path, judgements).expect("the file can be written");
     }
-    let kept = std::fs::read_to_string(&path).unwrap();
+    let kept = std::fs::read_to_string(&path).expect("the file is there");
     let changed = kept.lines().zip(judgements.lines()).find(|(a, b)| a != b);
     assert!(
         kept == judgements,
@@ -50,7 +50,7 @@ fn judgements(paper: &Paper) -> String {
 }
 
 fn push(text: &mut String, answer: &GradedCase) {
-    let document = serde_json::to_string(&answer.judged).unwrap();
+    let document = serde_json::to_string(&answer.judged).expect("a judgement is a document");
     let _ = writeln!(
         text,
         "{}: {:?}, {:?}, {:?} ({} bytes, xxh3 {:016x})",
