@@ -7,7 +7,7 @@ use crate::draw::Draw;
 pub(crate) enum Course {
     Unknown,
     Always(f64),
-    /// One value, and another for so many of twenty moments.
+    /// The first value, but the second in this many of every twenty moments.
     Shared(f64, f64, u64),
     /// In turn, so that the mean lies between them.
     Alternating(f64, f64),

@@ -85,8 +85,8 @@ impl Doer {
     }
 }
 
-/// One time in so many it is drawn from these values, else it is not recorded; and never
-/// of a plain host.
+/// Values that one recording in `times` has, drawn from these; 0 is none of them, as for
+/// plain hosts.
 fn rarely(draw: &mut Draw, times: u64, values: &[f64]) -> Course {
     match times > 0 && draw.one_in(times) {
         true => Course::drawn(draw, values),

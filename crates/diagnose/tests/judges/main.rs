@@ -6,6 +6,7 @@
 //! is accepted by `FATHOM_BLESS=1 cargo test -p fathom-diagnose --test judges`.
 
 mod alarms;
+mod answers;
 mod clusters;
 mod course;
 mod draw;

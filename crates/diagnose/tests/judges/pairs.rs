@@ -13,7 +13,7 @@ use crate::draw::Draw;
 use crate::hosts;
 use crate::kept::{is_as_kept, of_document, of_text};
 
-/// The same host once more: later, with more or less of everything, or another load.
+/// A second recording: of the same host later or with a scaled load, or of another host.
 fn another(draw: &mut Draw, of: &Recording) -> Recording {
     let mut other = match draw.one_in(3) {
         true => hosts::recording(draw),

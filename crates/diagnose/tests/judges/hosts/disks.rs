@@ -222,7 +222,7 @@ fn kind(draw: &mut Draw) -> (Course, Course, Course) {
 
 /// A rate that stays while the queue varies.
 fn same_rate(draw: &mut Draw, long: f64) -> (Course, Course, Course) {
-    // From 250 on it is no hard disk whose rate stays.
+    // A rate of 250 or more that stays constant is not a hard disk.
     let rate = match draw.one_in(3) {
         true => 250.0,
         false => draw.pick(&RATES[3..]),
@@ -233,7 +233,7 @@ fn same_rate(draw: &mut Draw, long: f64) -> (Course, Course, Course) {
     (Course::Each(queues.collect()), Course::Unknown, rates)
 }
 
-/// The same, and a quiet part before it.
+/// A constant rate under a varying queue, after a quiet part.
 fn after_quiet_part(draw: &mut Draw, long: f64, ms: f64) -> (Course, Course, Course) {
     let slower = draw.pick(&[2.9, 3.0, 3.1, 10.0]);
     let from = 1 + draw.below(12);

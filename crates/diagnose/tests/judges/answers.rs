@@ -1,12 +1,6 @@
-//! What is said of systems that are drawn at random, kept word for word.
-//!
-//! Tests beside the code hold single answers against what is true. These keep the whole
-//! of what is said of many recordings, so that a change of the judges that nobody meant
-//! shows: it is read as a difference of `answers.txt`, and accepted by
-//! `FATHOM_BLESS=1 cargo test -p fathom-diagnose --test answers`.
+//! What `diagnose()` says of systems that people know, with values drawn at random.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use fathom_diagnose::recording::{
     BusiestCpu, CpuShares, DiskMoment, DoerMoment, LinkMoment, MemoryMoment, Moment, NfsMoment,
@@ -14,7 +8,8 @@ use fathom_diagnose::recording::{
 };
 use fathom_diagnose::{Ceiling, diagnose};
 use fathom_model::rng::{Rng, derive_seed};
-use xxhash_rust::xxh3::xxh3_64;
+
+use crate::kept::{is_as_kept, of_text};
 
 /// Recordings of each system.
 const DRAWN: u64 = 6;
@@ -419,7 +414,7 @@ fn push(text: &mut String, name: &str, draw: Draw, number: u64) {
         let _ = writeln!(text, "  + {line}");
     }
     let document = serde_json::to_string(&found).expect("a diagnosis is JSON");
-    let _ = writeln!(text, "  = xxh3 {:016x}", xxh3_64(document.as_bytes()));
+    let _ = writeln!(text, "  = xxh3 {}", of_text(&document));
 }
 
 #[test]
@@ -430,16 +425,5 @@ fn what_is_said_of_drawn_systems_is_as_kept() {
             push(&mut answers, name, *draw, system as u64 * DRAWN + repeat);
         }
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/answers.txt");
-    if std::env::var_os("FATHOM_BLESS").is_some() {
-        std::fs::write(&path, &answers).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap();
-    let changed = kept.lines().zip(answers.lines()).find(|(a, b)| a != b);
-    assert!(
-        kept == answers,
-        "an answer changed, first {changed:?}: read them all in a difference of {} after \
-         FATHOM_BLESS=1",
-        path.display()
-    );
+    is_as_kept("answers.txt", &answers);
 }
