@@ -13,6 +13,7 @@ use fathom_rules::diagnosis::mount_waits::{SENT_AGAIN, THRESHOLD as WAITING};
 
 use crate::load;
 use crate::recording::{Moment, NfsMoment, Recording};
+use crate::series::Series;
 
 /// What the busiest mount shows, and what would decide whether it is the
 /// server or the network.
@@ -126,14 +127,10 @@ fn of_requests(
 ) -> Option<f64> {
     let of_mount = |m: &Moment| {
         let mount = m.nfs.iter().find(|mount| mount.name == name)?;
-        let requests = mount.operations * load::seconds(m);
-        Some((time_ms(mount)? * requests, requests))
+        Some((time_ms(mount)?, mount.operations * load::seconds(m)))
     };
-    let (mut sum, mut requests) = (0.0, 0.0);
-    for (time, of_it) in recording.moments.iter().filter_map(of_mount) {
-        (sum, requests) = (sum + time, requests + of_it);
-    }
-    (requests > 0.0).then(|| sum / requests)
+    let by_requests: Series = recording.moments.iter().filter_map(of_mount).collect();
+    by_requests.mean()
 }
 
 fn mean(

@@ -72,6 +72,17 @@ pub struct JudgedRun {
     pub view: Option<View>,
 }
 
+impl JudgedRun {
+    /// The levels of a row that no one rate describes; nothing where one does.
+    pub fn levels_of(&self, row: &ResultRow) -> Option<&Steadiness> {
+        let mut trials = row.trials.iter().filter_map(|at| self.trials.get(*at));
+        trials.find_map(|trial| {
+            let steadiness = trial.steadiness.as_ref()?;
+            steadiness.has_no_single_rate().then_some(steadiness)
+        })
+    }
+}
+
 /// Facts of the run itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSummary {

@@ -104,16 +104,6 @@ impl Digest {
     }
 }
 
-/// The last of the levels of a row that no one rate describes.
-fn last_level<'r>(run: &'r JudgedRun, row: &ResultRow) -> Option<&'r [OpSummary]> {
-    let mut trials = row.trials.iter().filter_map(|at| run.trials.get(*at));
-    let levels = trials.find_map(|trial| {
-        let levels = trial.steadiness.as_ref()?.level_ops();
-        (!levels.is_empty()).then_some(levels)
-    });
-    levels?.last().copied()
-}
-
 /// The answer of a curve; the figure of the only row; of several, that of the fastest
 /// reads, or of the fastest operations where none reads.
 fn figure(run: &JudgedRun) -> Option<Figure> {
@@ -141,8 +131,9 @@ fn figure(run: &JudgedRun) -> Option<Figure> {
         }
     };
     // What a run settles at stands for it: the mean over levels is a rate that it never had.
-    let settled = last_level(run, row).and_then(|level| {
-        let of_kind = level.iter().find(|of_level| of_level.kind == ops.kind);
+    let settled = run.levels_of(row).and_then(|levels| {
+        let last = levels.level_ops().into_iter().next_back()?;
+        let of_kind = last.iter().find(|of_level| of_level.kind == ops.kind);
         of_kind.filter(|of_level| of_level.ops_per_second.value.is_some())
     });
     let ops = settled.unwrap_or(ops);

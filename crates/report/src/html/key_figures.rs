@@ -6,7 +6,6 @@
 
 use fathom_model::figure::{Figure, Interval, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
-use fathom_model::steadiness::Steadiness;
 use fathom_model::view::{AnswerFigure, AnswerValue};
 use fathom_model::{Estimate, JudgedRun, OpKind, Validity};
 
@@ -173,8 +172,8 @@ fn of_row(run: &JudgedRun, row: &ResultRow) -> Vec<KeyFigure> {
         }
         let name = format!("{kind} rate");
         figures.push(by_level(run, row, op, ops_per_second, name));
-        // Over levels no percentile means anything: that of the last is what stays.
-        let last = levels(run, row).and_then(|levels| {
+        // A percentile over several levels means nothing; that of the last one is what stays.
+        let last = run.levels_of(row).and_then(|levels| {
             let last = levels.level_ops().into_iter().next_back()?;
             last.iter().find(|of_level| of_level.kind == op.kind)
         });
@@ -210,8 +209,8 @@ fn of_row(run: &JudgedRun, row: &ResultRow) -> Vec<KeyFigure> {
     figures.map(|figure| figure.judged(validity)).collect()
 }
 
-/// Of several rows the one of each kind of workload with most in flight, and the best of
-/// these: a short row that a cache took must not stand for one that filled it.
+/// For each kind of workload the row with most in flight, and the best of several such: a
+/// row that fitted into a cache must not stand for one that filled it.
 fn best_of(run: &JudgedRun, rows: &[&ResultRow]) -> Vec<KeyFigure> {
     let best = |name: &str, random: bool, kind: OpKind, alone: bool| {
         let found = rows.iter().filter_map(|row| {
@@ -291,7 +290,8 @@ fn by_level(
     name: String,
 ) -> KeyFigure {
     let shown = figure(estimate(op), name, rate_unit(op.kind));
-    let text = levels(run, row)
+    let text = run
+        .levels_of(row)
         .and_then(|levels| levels.level_text(op.kind, estimate, Throughput::Binary));
     match text {
         Some(number) => KeyFigure {
@@ -303,15 +303,6 @@ fn by_level(
         },
         None => shown,
     }
-}
-
-/// The levels of a row that no one rate describes.
-fn levels<'r>(run: &'r JudgedRun, row: &ResultRow) -> Option<&'r Steadiness> {
-    let mut trials = row.trials.iter().filter_map(|at| run.trials.get(*at));
-    trials.find_map(|trial| {
-        let steadiness = trial.steadiness.as_ref()?;
-        steadiness.has_no_single_rate().then_some(steadiness)
-    })
 }
 
 fn rate_unit(kind: OpKind) -> &'static str {

@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    /// A load of so many operations a second, in three trials.
+    /// A point at this many operations per second, measured in three trials.
     fn at_load(load: u32, outcome: Fit, holding: u32, validity: Validity) -> CurvePoint {
         let point = point(3, outcome, 3 - holding);
         CurvePoint {

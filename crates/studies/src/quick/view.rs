@@ -263,12 +263,8 @@ impl GridCell<'_> {
 
     /// The rates of the levels, `2,400→150`, where no one rate describes the result.
     fn levels(&self, kind: OpKind, estimate: fn(&OpSummary) -> &Estimate) -> Option<UnitText> {
-        let mut trials = self.row.trials.iter();
-        let steadiness = trials.find_map(|at| {
-            let steadiness = self.run.trials.get(*at)?.steadiness.as_ref()?;
-            steadiness.has_no_single_rate().then_some(steadiness)
-        })?;
-        // One of a kind that some level has: the text is there in every unit.
+        let steadiness = self.run.levels_of(self.row)?;
+        // A level has operations of this kind or has not, whatever the unit is.
         steadiness.level_text(kind, estimate, Throughput::Binary)?;
         Some(UnitText::of(|unit: Throughput| {
             let text = steadiness.level_text(kind, estimate, unit);
