@@ -134,7 +134,7 @@ fn decided(held: Held, otherwise: impl FnOnce() -> Option<(Fit, String)>) -> Hel
     match otherwise() {
         Some((outcome, text)) => Held {
             outcome,
-            // Why there is no figure need not be said where none is needed.
+            // The answer needs no figure, so nobody asks why there is none.
             text: match held.ratio {
                 Some(_) => format!("{}; {text}", held.text),
                 None => text,

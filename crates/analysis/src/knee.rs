@@ -95,10 +95,11 @@ impl Knee {
     /// That device and cap are not told apart, and the command that does it.
     fn not_told_apart(&self, why: &str, trial: &Trial<'_>) -> String {
         // Only accesses at random show a line: of those in order no more can be told.
-        let is_asked = !trial.workload.pattern.is_random() || a_line_would_show(trial);
-        let tells = match is_asked {
-            true => String::new(),
-            false => format!(": `{}` tells", line_command(trial)),
+        let can_tell = trial.workload.pattern.is_random() && !a_line_would_show(trial);
+        let tells = if can_tell {
+            format!(": `{}` tells", line_command(trial))
+        } else {
+            String::new()
         };
         format!("{}; {why}{tells}", self.text)
     }

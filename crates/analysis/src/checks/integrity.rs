@@ -273,7 +273,7 @@ pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
     let outcome = Outcome::decided(RULE, status, count as f64, threshold, evidence);
     Some(match trial.record.state {
         _ if stuck > 0 => outcome,
-        // The user ended it: there is no fault to look for.
+        // The user stopped the run, so nothing went wrong.
         RunState::Interrupted => outcome.with_remedy("Run it again to the end."),
         RunState::Complete if nothing => outcome.with_remedy(
             "Give it more time, or ask for less at once: not one operation was done by the end.",

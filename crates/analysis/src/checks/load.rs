@@ -301,8 +301,7 @@ impl LateBecause {
         match self {
             LateBecause::Own => "; fathom had room and came late".to_owned(),
             LateBecause::FullQueue => {
-                "; the target kept the queue full meanwhile, so operations waited for a \
-                                       slot"
+                "; the target kept the queue full meanwhile, so operations waited for a slot"
                     .to_owned()
             }
             LateBecause::Either { full_share } => {

@@ -69,7 +69,7 @@ pub(crate) struct Watch {
     /// Stop after N samples.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// The same as --count 1.
+    /// Same as --count 1.
     #[arg(long, hide = true, conflicts_with = "count")]
     once: bool,
     /// Order of devices and processes.

@@ -8,7 +8,7 @@ use super::Prepared;
 
 /// Fills the accessed range where that is asked for, and notes how much of it was never
 /// written, where the drive answers such reads in another way.
-pub(super) fn fill(job: &Job, drive: &PersistentDrive, prepared: &mut Prepared) {
+pub(super) fn prepare_drive(job: &Job, drive: &PersistentDrive, prepared: &mut Prepared) {
     let Some(first) = prepared.layout.files.first() else {
         return;
     };
