@@ -145,22 +145,15 @@ pub(crate) fn measurement_line(run: &JudgedRun) -> Option<String> {
     let mut details = Vec::new();
     let form = run.view.as_ref().and_then(|view| view.form.as_ref());
     let cell = form.map_or("trial", |form| form.trial_word);
-    let times = run.trials.iter().map(|t| {
+    let cells = || run.trials.iter().filter(|trial| !trial.role.is_probe());
+    let times = cells().map(|t| {
         let measured = t.summary.duration_ns;
         t.workload.bounds.time_ns.unwrap_or(measured)
     });
     if let Some(time) = range(times, unit::span) {
         details.push(format!("{time} per {cell}"));
     }
-    let sizes = run.trials.iter().map(data_set_bytes);
-    if let Some(size) = range(sizes, unit::bytes_exact) {
-        let whole_device = run
-            .trials
-            .iter()
-            .all(|t| t.workload.data_set.size_bytes.is_none());
-        let what = if whole_device { "data set" } else { "file" };
-        details.push(format!("{size} {what}"));
-    }
+    details.extend(extent(run));
     let warning = if kind == "burst" {
         "; sustained speed can be lower"
     } else {
@@ -208,6 +201,26 @@ fn measurement_kind(run: &JudgedRun) -> Option<&'static str> {
         _ if is_quick || (is_curve && writes()) => Some("burst"),
         _ => None,
     }
+}
+
+/// How much of the target was measured: `1 GiB file`.
+fn extent(run: &JudgedRun) -> Option<String> {
+    let of = |is_write: bool| {
+        let trials = run.trials.iter();
+        let trials = trials.filter(|trial| trial.workload.mix.modifies() == is_write);
+        range(trials.map(data_set_bytes), unit::bytes_exact)
+    };
+    let is_named = |trial: &JudgedTrial| trial.workload.data_set.size_bytes.is_some();
+    let what = match run.trials.iter().any(is_named) {
+        true => "file",
+        false => "data set",
+    };
+    Some(match (of(false), of(true)) {
+        (Some(read), Some(written)) if read != written => {
+            format!("reads over {read}, writes within {written}")
+        }
+        (read, written) => format!("{} {what}", read.or(written)?),
+    })
 }
 
 fn data_set_bytes(trial: &JudgedTrial) -> u64 {

@@ -41,8 +41,7 @@ pub(crate) struct Quick {
     #[arg(long = "for", aliases = ["seconds", "runtime"], value_name = "TIME")]
     #[arg(default_value = "10s", value_parser = whole_seconds(1, 86400))]
     pub(crate) seconds: u32,
-    /// Size of the test file, for example 1GiB. Default: 1 GiB, or less when
-    /// the disk is nearly full.
+    /// Size of the test file, for example 1GiB. Default: 1 GiB, or less when the disk is nearly full; of a device, reads use all.
     #[arg(long, value_parser = unit::parse_bytes)]
     pub(crate) size: Option<u64>,
     /// Write as much as it takes to get past caches, instead of for a time.
@@ -89,7 +88,10 @@ pub(crate) fn plan_of(quick: &Quick) -> anyhow::Result<Plan> {
         false => surroundings::test_file_bytes(target.path(), quick.sustained),
     });
     check_size(size_bytes).map_err(CommandError::usage)?;
+    let is_whole = quick.size.is_none() && !quick.sustained && !quick.hosts.are_given();
+    let own_size_bytes = || surroundings::own_size_bytes(&target);
     let plan = fathom_studies::quick::quick(&QuickOptions {
+        read_bytes: is_whole.then(own_size_bytes).flatten(),
         target,
         seconds: quick.seconds,
         size_bytes,

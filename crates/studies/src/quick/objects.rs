@@ -43,6 +43,7 @@ mod tests {
             target: "s3://bucket".parse().unwrap(),
             seconds: 2,
             size_bytes: 1 << 30,
+            read_bytes: None,
             sustained: false,
             read_only: false,
             seed: 1,

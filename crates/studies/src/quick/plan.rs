@@ -23,6 +23,10 @@ pub struct QuickOptions {
     /// caller takes less on a disk that is nearly full, and with `sustained`
     /// as much more than the memory as the free space allows.
     pub size_bytes: u64,
+    /// What rows that read use in place of `size_bytes`: all of a device or a file, as a
+    /// cache that holds a part would answer for it. Rows that write do not: where space is
+    /// allocated as it is written, they would take all of it.
+    pub read_bytes: Option<u64>,
     /// Write cells end after bytes instead of seconds, so that caches of
     /// drives and controllers are filled and left behind.
     pub sustained: bool,
@@ -114,7 +118,10 @@ pub fn quick(options: &QuickOptions) -> Result<Plan, Diagnostics> {
 }
 
 fn workload(cell: &QuickCell, options: &QuickOptions, seconds: u32) -> Vec<(&'static str, String)> {
-    let size = options.size_bytes.clamp(SIZE_BYTES_MIN, SIZE_BYTES_MAX);
+    let all = options.read_bytes.filter(|_| !cell.writes());
+    let all = all.map(|bytes| bytes - bytes % MIB);
+    let size = all.unwrap_or(options.size_bytes);
+    let size = size.clamp(SIZE_BYTES_MIN, SIZE_BYTES_MAX);
     let mut keys = vec![
         ("name", cell.label.to_owned()),
         ("rw", cell.rw.to_owned()),
@@ -151,6 +158,7 @@ mod tests {
             seconds: 10,
             size_bytes: 1 << 30,
             sustained,
+            read_bytes: None,
             read_only: false,
             seed: 7,
         })
@@ -176,6 +184,7 @@ mod tests {
             target: "/dev/sdz".parse().unwrap(),
             seconds: 10,
             size_bytes: 1 << 30,
+            read_bytes: None,
             sustained: false,
             read_only: true,
             seed: 7,
@@ -184,6 +193,26 @@ mod tests {
         let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
         assert_eq!(schedule.trials.len(), 4);
         assert!(schedule.trials.iter().all(|t| !t.workload.may_modify()));
+    }
+
+    #[test]
+    fn reads_use_all_of_a_drive_and_writes_a_part() {
+        let plan = quick(&QuickOptions {
+            target: "sim:array".parse().unwrap(),
+            seconds: 10,
+            size_bytes: 1 << 30,
+            read_bytes: Some((8 << 30) + 512),
+            sustained: false,
+            read_only: false,
+            seed: 7,
+        })
+        .unwrap();
+        let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
+        for trial in &schedule.trials {
+            let expected = if trial.workload.mix.modifies() { 1 } else { 8 };
+            let size = trial.workload.data_set.size_bytes;
+            assert_eq!(size, Some(expected << 30), "{}", trial.label);
+        }
     }
 
     #[test]
@@ -232,6 +261,7 @@ mod tests {
                     target: Target::Null,
                     seconds,
                     size_bytes,
+                    read_bytes: None,
                     sustained,
                     read_only: false,
                     seed: u64::MAX,
