@@ -12,7 +12,7 @@
 use fathom_model::schedule::TrialRole;
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
-use fathom_model::workload::{DataSet, Workload};
+use fathom_model::workload::{DataSet, SyncOpen, SyncPolicy, Workload};
 use fathom_rules::check::v21::{
     AUTOCORRELATED, LEAST_BEFORE, LEAST_KEPT, MOST_CROWDED, MOST_GAIN, OTHER_STATE, TIMES_WAITING,
 };
@@ -198,6 +198,13 @@ pub(crate) fn of_member(members: &[Member<'_>], index: usize) -> Option<Knee> {
             true => None,
             false => rows().find_map(|other| crowded(own, other)),
         })
+        .or_else(|| {
+            let rows = members
+                .iter()
+                .filter(|other| other.usable && !other.evidence);
+            rows.into_iter()
+                .find_map(|other| as_fast_as_unflushed(own, other))
+        })
 }
 
 /// Whether the rate surely rose from half the depth or more: twice the own one may give
@@ -269,6 +276,30 @@ fn compare_depths(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
         return Some(found(Limiter::Device, what, likely));
     }
     None
+}
+
+/// Writes that each wait to be durable, beside the same with more in flight and without
+/// such waits: where these are no faster, it is not the flush that sets the rate.
+fn as_fast_as_unflushed(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
+    let waits =
+        |workload: &Workload| workload.sync.every_writes > 0 || workload.sync.open != SyncOpen::No;
+    let without = |workload: &Workload| Workload {
+        sync: SyncPolicy::default(),
+        ..workload.clone()
+    };
+    let (mine, theirs) = (own.trial.workload, other.trial.workload);
+    let alike = own.trial.record.spec.target == other.trial.record.spec.target
+        && own.trial.engine() == other.trial.engine()
+        && same_shape(&without(mine), &without(theirs));
+    if !alike || !waits(mine) || waits(theirs) {
+        return None;
+    }
+    let knee = compare_depths(own, other)?;
+    let deeper = other.trial.total_depth() > own.trial.total_depth();
+    (deeper && knee.limiter == Limiter::Device).then(|| Knee {
+        text: format!("{}, and without waits for a flush", knee.text),
+        ..knee
+    })
 }
 
 /// Whether more depth brings nothing: so surely, or as far as was measured and with

@@ -249,3 +249,27 @@ fn without_another_depth_the_knee_is_not_measured() {
     });
     assert_eq!(open.status("V21"), None);
 }
+
+#[test]
+fn durable_writes_as_fast_as_others_are_limited_by_the_device() {
+    let write = |depth: u32, every: u32, rate: u64| {
+        RecordBuilder::writes().with(|b| {
+            b.workload.queue_depth = depth;
+            b.workload.sync.every_writes = every;
+            b.ops_per_second = rate;
+        })
+    };
+    let limiter = |deep: RecordBuilder| {
+        let durable = write(1, 1, 200);
+        let host = durable.host.clone();
+        let judged = crate::judge(&run_of(vec![deep.trial(), durable.trial()], host));
+        let verdict = &judged.rows[1].verdict;
+        (verdict.limiter, verdict.limiter_evidence.clone())
+    };
+    let (named, evidence) = limiter(write(32, 0, 200));
+    assert_eq!(named, Limiter::Device, "{evidence}");
+    assert!(evidence.contains("without waits for a flush"), "{evidence}");
+    // Faster without: the flush may be what they wait for. Others that wait prove nothing.
+    assert_ne!(limiter(write(32, 0, 400)).0, Limiter::Device);
+    assert_ne!(limiter(write(1, 0, 200)).0, Limiter::Device);
+}
