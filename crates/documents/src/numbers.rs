@@ -160,6 +160,7 @@ fn of_run(run: &JudgedRun) -> Vec<HostReading> {
             value: time_ns / count / 1e9,
             at_seconds: seconds,
             seconds,
+            operations: count,
         })
     };
     run.trials.iter().filter_map(one).collect()

@@ -21,6 +21,29 @@ pub struct HostReading {
     pub at_seconds: f64,
     /// Length of the interval; 0 for a state at a moment.
     pub seconds: f64,
+    /// Operations that `value` is the mean of, where it is one; else 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub operations: f64,
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+/// The mean of readings of one quantity: of all operations where each reading is the mean
+/// of some, else over time; of states the last. Nothing where nothing was read.
+pub fn mean_of<'a>(readings: impl Iterator<Item = &'a HostReading> + Clone) -> Option<f64> {
+    let weighted = |weight: fn(&HostReading) -> f64| {
+        let all: f64 = readings.clone().map(weight).sum();
+        let sum: f64 = readings.clone().map(|r| r.value * weight(r)).sum();
+        (all > 0.0).then(|| sum / all)
+    };
+    let by_operations = readings.clone().all(|r| r.operations > 0.0);
+    by_operations
+        .then(|| weighted(|reading| reading.operations))
+        .flatten()
+        .or_else(|| weighted(|reading| reading.seconds))
+        .or_else(|| readings.clone().last().map(|reading| reading.value))
 }
 
 /// The table of use, and the picture.

@@ -50,7 +50,19 @@ impl ReadingInterval {
             value,
             at_seconds: self.at_seconds,
             seconds: self.seconds,
+            operations: 0.0,
         });
+    }
+
+    /// The mean time of the operations of the interval, of which there were so many per
+    /// second.
+    fn mean_time(&mut self, quantity: &str, instance: &str, spent_ms: f64, per_second: f64) {
+        if per_second > 0.0 {
+            self.add(quantity, instance, Some(spent_ms / 1e3 / per_second));
+            if let Some(reading) = self.readings.last_mut() {
+                reading.operations = per_second * reading.seconds;
+            }
+        }
     }
 
     /// A state at a moment.
@@ -218,7 +230,6 @@ fn disks(out: &mut ReadingInterval, change: &Change) {
     let name = &*change.name;
     let rate = |place| change.per_second(place);
     let known = |place: usize, value: f64| change.value(place).map(|_| value);
-    let mean_s = |ms: f64, count: f64| (count > 0.0).then(|| ms / 1e3 / count);
     let queue = each_once(rate(disk::QUEUE_MS), rate(disk::FLUSH_MS)) / 1e3;
     let holds = change
         .value(disk::QUEUE_REQUESTS)
@@ -239,9 +250,9 @@ fn disks(out: &mut ReadingInterval, change: &Change) {
         name,
         known(disk::BUSY_MS, rate(disk::BUSY_MS) / 1e3),
     );
-    out.add("disk_wait", name, mean_s(spent_ms, operations));
-    let flushes = mean_s(rate(disk::FLUSH_MS), rate(disk::FLUSHES));
-    out.add("disk_flush_wait", name, flushes);
+    out.mean_time("disk_wait", name, spent_ms, operations);
+    let (flushed_ms, flushes) = (rate(disk::FLUSH_MS), rate(disk::FLUSHES));
+    out.mean_time("disk_flush_wait", name, flushed_ms, flushes);
     out.add("disk_errors", name, known(disk::ERRORS, rate(disk::ERRORS)));
 }
 

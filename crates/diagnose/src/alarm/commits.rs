@@ -40,5 +40,6 @@ fn latency(window: &[&HostReading]) -> Option<HostReading> {
         value: times.quantile(SHARE)?,
         at_seconds: last.at_seconds,
         seconds: last.at_seconds - (first.at_seconds - first.seconds),
+        operations: 0.0,
     })
 }

@@ -43,7 +43,19 @@ impl Found {
                 value,
                 at_seconds: self.at_seconds,
                 seconds: self.seconds,
+                operations: 0.0,
             });
+        }
+    }
+
+    /// The mean time of operations, of which there were so many per second.
+    fn mean_time(&mut self, quantity: &str, instance: &str, ms: Option<f64>, per_second: f64) {
+        let Some(ms) = ms.filter(|_| per_second > 0.0) else {
+            return;
+        };
+        self.add(quantity, instance, Some(ms / 1000.0));
+        if let Some(reading) = self.readings.last_mut() {
+            reading.operations = per_second * reading.seconds;
         }
     }
 }
@@ -88,12 +100,11 @@ fn host(found: &mut Found, moment: &Moment, cpus: Option<f64>) {
 }
 
 fn of_disk(found: &mut Found, disk: &DiskMoment) {
-    let wait = disk.mean_wait_ms().filter(|_| disk.operations() > 0.0);
-    let flush = disk.flush_wait_ms.filter(|_| disk.flushes > 0.0);
+    let (operations, flushes) = (disk.operations(), disk.flushes);
+    found.mean_time("disk_wait", &disk.name, disk.mean_wait_ms(), operations);
+    found.mean_time("disk_flush_wait", &disk.name, disk.flush_wait_ms, flushes);
     for (quantity, value) in [
         ("disk_queue", disk.in_flight()),
-        ("disk_wait", wait.map(|ms| ms / 1000.0)),
-        ("disk_flush_wait", flush.map(|ms| ms / 1000.0)),
         ("disk_in_use", disk.util),
         ("disk_operations", Some(disk.operations())),
         ("disk_bytes", Some(disk.bytes())),

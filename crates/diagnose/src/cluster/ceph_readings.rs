@@ -87,6 +87,7 @@ fn counters(value: &Value, readings: &mut Vec<HostReading>) {
                 value: sum / count,
                 at_seconds: 0.0,
                 seconds: SINCE_START_SECONDS,
+                operations: count,
             });
         }
     }

@@ -10,7 +10,7 @@ mod queues;
 use std::collections::BTreeSet;
 
 use fathom_model::machine::{
-    HostReading, MachineNode, MachineUse, ResourceUse, USE_SCHEMA, UseFigure,
+    HostReading, MachineNode, MachineUse, ResourceUse, USE_SCHEMA, UseFigure, mean_of,
 };
 
 use fathom_rules::alarm;
@@ -90,14 +90,8 @@ fn values<'a>(
     readings.iter().filter(of)
 }
 
-/// Mean over time; of states the mean of readings.
 fn mean(readings: &[HostReading], quantity: &str, instance: &str) -> Option<f64> {
-    let found = values(readings, quantity, instance);
-    let seconds: f64 = found.clone().map(|r| r.seconds).sum();
-    if seconds > 0.0 {
-        return Some(found.map(|r| r.value * r.seconds).sum::<f64>() / seconds);
-    }
-    found.last().map(|reading| reading.value)
+    mean_of(values(readings, quantity, instance))
 }
 
 fn resource(
@@ -213,7 +207,23 @@ mod tests {
             value,
             at_seconds: 1.0,
             seconds: 1.0,
+            operations: 0.0,
         }
+    }
+
+    #[test]
+    fn a_time_of_operations_is_the_mean_of_all_of_them() {
+        let second = |value: f64, operations: f64| HostReading {
+            operations,
+            ..reading("disk_wait", "sda", value)
+        };
+        // One slow operation in an idle second, and 99 fast ones in a busy one.
+        let readings = [second(0.1, 1.0), second(0.001, 99.0)];
+        let wait = mean(&readings, "disk_wait", "sda").unwrap();
+        assert!((wait - 0.00199).abs() < 1e-12, "{wait}");
+        let uncounted = [second(0.1, 0.0), second(0.001, 0.0)];
+        let wait = mean(&uncounted, "disk_wait", "sda").unwrap();
+        assert!((wait - 0.0505).abs() < 1e-12, "{wait}");
     }
 
     #[test]

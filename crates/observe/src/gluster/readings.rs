@@ -17,6 +17,7 @@ pub fn gluster_readings(profile: &GlusterProfile) -> Vec<HostReading> {
             value,
             at_seconds: seconds,
             seconds,
+            operations: 0.0,
         })
     });
     found.collect()

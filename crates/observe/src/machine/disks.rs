@@ -94,20 +94,6 @@ impl Disk {
             ),
             ("disk_in_use", did.busy_ns.map(share_of_time)),
             (
-                "disk_wait",
-                (operations > 0).then(|| {
-                    let spent = did.read_time_ns.saturating_add(did.write_time_ns);
-                    spent as f64 / 1e9 / operations as f64
-                }),
-            ),
-            (
-                "disk_flush_wait",
-                did.flushes
-                    .zip(did.flush_time_ns)
-                    .filter(|(count, _)| *count > 0)
-                    .map(|(count, ns)| ns as f64 / 1e9 / count as f64),
-            ),
-            (
                 "disk_errors",
                 errors
                     .zip(before)
@@ -118,6 +104,11 @@ impl Disk {
             if let Some(value) = value {
                 out.add(quantity, name, value);
             }
+        }
+        let spent_ns = did.read_time_ns.saturating_add(did.write_time_ns);
+        out.mean_time("disk_wait", name, spent_ns, operations);
+        if let Some((flushes, spent_ns)) = did.flushes.zip(did.flush_time_ns) {
+            out.mean_time("disk_flush_wait", name, spent_ns, flushes);
         }
     }
 }

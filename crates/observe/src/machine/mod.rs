@@ -149,7 +149,19 @@ impl Readings {
             value,
             at_seconds: self.at_seconds,
             seconds: self.seconds,
+            operations: 0.0,
         });
+    }
+
+    /// The mean time of so many operations.
+    fn mean_time(&mut self, quantity: &str, instance: &str, spent_ns: u64, operations: u64) {
+        if operations > 0 {
+            let mean_s = spent_ns as f64 / 1e9 / operations as f64;
+            self.add(quantity, instance, mean_s);
+            if let Some(reading) = self.readings.last_mut() {
+                reading.operations = operations as f64;
+            }
+        }
     }
 
     fn of(&self, quantity: &str, instance: &str) -> Option<f64> {
