@@ -10,6 +10,7 @@ fn readings(quantity: &str, instance: &str, values: &[(f64, f64)]) -> Vec<HostRe
             value: *value,
             at_seconds,
             seconds: *seconds,
+            operations: 0.0,
         }
     };
     values.iter().map(one).collect()
@@ -30,6 +31,40 @@ fn every_rule_has_a_quantity_and_a_threshold() {
         assert!(rule.threshold.is_some(), "{}", rule.id);
         assert!(!rule.read_from.is_empty(), "{}", rule.id);
     }
+}
+
+#[test]
+fn what_lasts_at_its_threshold_is_not_beyond_it() {
+    let lasting = TABLE.rules.iter().filter(|rule| rule.for_seconds > 0);
+    for rule in lasting {
+        let quantity = rule.quantity.unwrap();
+        // Lengths and values whose sums are rounded.
+        let steady = |value: f64| {
+            let count = rule.for_seconds as usize * 4;
+            let values: Vec<(f64, f64)> = (0..count)
+                .map(|n| (0.7 + 0.1 * (n % 7) as f64, value))
+                .collect();
+            state(&readings(quantity, "one", &values), rule.id).state
+        };
+        let sign = if rule.below { -1.0 } else { 1.0 };
+        let limit = rule.limit();
+        assert_eq!(steady(limit), AlarmState::Ok, "{}", rule.id);
+        let beyond = limit + sign * limit.abs().max(1.0) * 1e-6;
+        assert_eq!(steady(beyond), AlarmState::Firing, "{}", rule.id);
+    }
+}
+
+#[test]
+fn an_alarm_that_ended_says_for_how_long_it_was_crossed() {
+    let rule = TABLE.rules.iter().find(|rule| rule.id == "operation-time");
+    let rule = rule.unwrap();
+    let short = rule.for_seconds as usize / 2;
+    let mut values = vec![(1.0, 100.0 * rule.limit()); short];
+    values.extend(vec![(1.0, 0.0); rule.for_seconds as usize]);
+    let alarm = state(&readings("disk_wait", "sda", &values), rule.id);
+    assert_eq!(alarm.state, AlarmState::Ok);
+    let said = format!("beyond the threshold for {short} s at a stretch; the rule asks for");
+    assert!(alarm.reason.contains(&said), "{}", alarm.reason);
 }
 
 #[test]

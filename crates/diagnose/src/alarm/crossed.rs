@@ -1,7 +1,7 @@
 //! For how long a threshold was crossed at a stretch.
 
 use fathom_model::alarm::AlarmState;
-use fathom_model::machine::HostReading;
+use fathom_model::machine::{HostReading, mean_of};
 use fathom_rules::Rule;
 use fathom_rules::method::stretches::{PARTS, ROUNDING};
 
@@ -14,9 +14,11 @@ pub(super) struct Crossed {
 
 /// Judges the readings of one instance, which follow one another in time.
 pub(super) fn crossed(rule: &Rule, readings: &[&HostReading]) -> Crossed {
+    // A mean of readings at the threshold is not beyond it, whatever its sum was rounded to.
+    let rounded = rule.limit().abs() * f64::EPSILON * (readings.len() + 1) as f64;
     let beyond = |value: f64| match rule.below {
-        true => value < rule.limit(),
-        false => value > rule.limit(),
+        true => value < rule.limit() - rounded,
+        false => value > rule.limit() + rounded,
     };
     let worse = |a: f64, b: f64| match rule.below {
         true => a.min(b),
@@ -71,7 +73,10 @@ pub(super) fn crossed(rule: &Rule, readings: &[&HostReading]) -> Crossed {
     } else if seconds > 0.0 {
         (AlarmState::NotMeasurable, best_value)
     } else {
-        (AlarmState::Ok, mean(readings).unwrap_or(worst))
+        (
+            AlarmState::Ok,
+            mean_of(readings.iter().copied()).unwrap_or(worst),
+        )
     };
     Crossed {
         state,
@@ -79,12 +84,6 @@ pub(super) fn crossed(rule: &Rule, readings: &[&HostReading]) -> Crossed {
         crossed_seconds: best_seconds,
         seen_seconds,
     }
-}
-
-fn mean(readings: &[&HostReading]) -> Option<f64> {
-    let seconds: f64 = readings.iter().map(|r| r.seconds).sum();
-    let sum: f64 = readings.iter().map(|r| r.value * r.seconds).sum();
-    (seconds > 0.0).then(|| sum / seconds)
 }
 
 /// A mean over some time.

@@ -15,7 +15,7 @@ mod service;
 use std::collections::BTreeMap;
 
 use fathom_model::alarm::{ALARMS_SCHEMA, Alarm, AlarmInstance, AlarmReading, AlarmState, Alarms};
-use fathom_model::machine::HostReading;
+use fathom_model::machine::{HostReading, mean_of};
 use fathom_rules::Rule;
 use fathom_rules::alarm::TABLE;
 
@@ -67,12 +67,10 @@ pub fn evaluate(host: &str, sources: Vec<String>, readings: &[HostReading]) -> A
 fn summary(quantity: &str, instance: &str, readings: &[&HostReading]) -> AlarmReading {
     let values = readings.iter().map(|reading| reading.value);
     let seconds: f64 = readings.iter().map(|reading| reading.seconds).sum();
-    let sum: f64 = readings.iter().map(|r| r.value * r.seconds).sum();
-    let last = readings.last().map_or(0.0, |reading| reading.value);
     AlarmReading {
         quantity: quantity.to_owned(),
         instance: instance.to_owned(),
-        mean: if seconds > 0.0 { sum / seconds } else { last },
+        mean: mean_of(readings.iter().copied()).unwrap_or(0.0),
         least: values.clone().fold(f64::INFINITY, f64::min),
         most: values.fold(f64::NEG_INFINITY, f64::max),
         seconds,
@@ -172,6 +170,11 @@ fn reason(rule: &Rule, state: AlarmState, judged: &[AlarmInstance], short: Optio
         (AlarmState::Firing, _) if rule.for_seconds > 0 => {
             format!("{name}{value} for {:.0} s", worst.crossed_seconds)
         }
+        (AlarmState::Ok, _) if worst.crossed_seconds > 0.0 => format!(
+            "{name}{value} on average, beyond the threshold for {:.0} s at a stretch; the rule \
+             asks for {} s",
+            worst.crossed_seconds, rule.for_seconds
+        ),
         (AlarmState::Ok, _) => {
             let of = match judged.len() {
                 1 => String::new(),

@@ -37,7 +37,8 @@ pub fn landings(stack: &Stack) -> Vec<Landing> {
         let Some(device) = device.filter(|_| here.way.len() < DEPTH_MAX) else {
             continue;
         };
-        for place in &device.places {
+        let left = WAYS_MAX.saturating_sub(found.len());
+        for place in device.places.iter().take(left) {
             let mut way = here.way.clone();
             way.push(here.device.clone());
             let landing = Landing {

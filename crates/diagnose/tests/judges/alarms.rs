@@ -56,6 +56,7 @@ fn series(rule: &Rule, draw: &mut Draw, instance: &str) -> Vec<HostReading> {
             },
             at_seconds,
             seconds: step,
+            operations: 0.0,
         });
     }
     if draw.one_in(8)
@@ -130,6 +131,7 @@ fn every_alarm_is_raised_and_ends_again() {
                 value,
                 at_seconds: f64::from(place) * part,
                 seconds: part,
+                operations: 0.0,
             });
             readings.collect()
         };

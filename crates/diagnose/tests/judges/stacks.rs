@@ -209,7 +209,7 @@ fn a_circle_and_a_thicket_of_layers_end() {
         Some(32 * 512)
     );
     let thicket = landings(&layered(20, |place| vec![place + 1, place + 1]));
-    assert_eq!(thicket.len(), 4097);
+    assert_eq!(thicket.len(), 4096);
     let deep = landings(&layered(10, |place| vec![place + 1]));
     assert_eq!(deep.len(), 11);
     assert_eq!(deep[10].way.len(), 10);

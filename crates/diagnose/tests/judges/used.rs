@@ -83,6 +83,7 @@ fn push(readings: &mut Vec<HostReading>, draw: &mut Draw, quantities: &[&str], i
                 value: if zero { 0.0 } else { draw.around(threshold) },
                 at_seconds: second as f64,
                 seconds: draw.pick(&[1.0, 1.0, 0.0, 2.5]),
+                operations: 0.0,
             });
         }
     }
