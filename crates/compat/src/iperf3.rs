@@ -50,7 +50,7 @@ pub fn iperf3_json(report: &PairReport, load: &LoadResult) -> serde_json::Result
     if let Some(error) = &load.error {
         document.insert("error".to_owned(), json!(error));
     }
-    let mut text = serde_json::to_string_pretty(&document)?;
+    let mut text = fathom_model::indented_json(&document)?;
     text.push('\n');
     Ok(text)
 }

@@ -40,7 +40,7 @@ impl JsonSchema for PlanFile {
 pub fn schema() -> String {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let schema = generator.into_root_schema_for::<PlanFile>();
-    let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    let mut text = fathom_model::indented_json(&schema).unwrap_or_default();
     text.push('\n');
     text
 }

@@ -11,7 +11,7 @@ use crate::table::{clean, wrap};
 /// # Errors
 /// A figure that is not finite.
 pub fn json(alarms: &Alarms) -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(alarms)? + "\n")
+    Ok(fathom_model::indented_json(alarms)? + "\n")
 }
 
 /// The schema of the JSON.
@@ -19,7 +19,7 @@ pub fn json(alarms: &Alarms) -> crate::Result<String> {
 /// # Errors
 /// Never, as far as is known.
 pub fn schema() -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(&schemars::schema_for!(Alarms))? + "\n")
+    Ok(fathom_model::indented_json(&schemars::schema_for!(Alarms))? + "\n")
 }
 
 /// All rules, each with its threshold.

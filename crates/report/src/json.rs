@@ -17,7 +17,7 @@ use crate::{Error, Result};
 pub fn render(run: &JudgedRun, pretty: bool) -> Result<String> {
     check_finite(run)?;
     let mut text = if pretty {
-        serde_json::to_string_pretty(run)?
+        fathom_model::indented_json(run)?
     } else {
         serde_json::to_string(run)?
     };
@@ -51,7 +51,7 @@ pub fn render_comparisons(comparisons: &[&Comparison]) -> Result<String> {
 /// # Errors
 /// Only when serialisation itself fails.
 pub fn render_document<T: serde::Serialize>(document: &T) -> Result<String> {
-    let mut text = serde_json::to_string_pretty(document)?;
+    let mut text = fathom_model::indented_json(document)?;
     text.push('\n');
     Ok(text)
 }
@@ -97,7 +97,7 @@ pub fn schema_of<T: schemars::JsonSchema>(id: &str, title: &str) -> Result<Strin
     } else if let Some(version) = schema.pointer_mut("/properties/schema") {
         version["const"] = id.into();
     }
-    let mut text = serde_json::to_string_pretty(&schema)?;
+    let mut text = fathom_model::indented_json(&schema)?;
     text.push('\n');
     Ok(text)
 }

@@ -55,7 +55,7 @@ pub fn json(
         "disk_source": disk.source,
         "redundancy": costs,
     });
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    Ok(fathom_model::indented_json(&document)? + "\n")
 }
 
 /// The size of a node as text.

@@ -39,7 +39,7 @@ pub fn render(opinion: &Opinion, options: &TextOptions) -> String {
 /// Only when serialisation itself fails.
 pub fn json(opinion: &Opinion, pretty: bool) -> Result<String> {
     let mut text = if pretty {
-        serde_json::to_string_pretty(opinion)?
+        fathom_model::indented_json(opinion)?
     } else {
         serde_json::to_string(opinion)?
     };

@@ -7,5 +7,5 @@ use fathom_model::watch_line::WatchLine;
 /// # Errors
 /// None in practice.
 pub fn schema() -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(&schemars::schema_for!(WatchLine))? + "\n")
+    Ok(fathom_model::indented_json(&schemars::schema_for!(WatchLine))? + "\n")
 }

@@ -318,7 +318,7 @@ fn colored(text: &str, layout: &Layout) -> String {
 /// It cannot be written.
 pub fn json(listed: &[Listed]) -> anyhow::Result<String> {
     let list: Vec<_> = listed.iter().map(as_json).collect();
-    let text = serde_json::to_string_pretty(&list).context("cannot write the list")?;
+    let text = fathom_model::indented_json(&list).context("cannot write the list")?;
     Ok(text + "\n")
 }
 

@@ -180,7 +180,7 @@ fn shown(show: &Show, all: &Command) -> anyhow::Result<Exit> {
         false => rows_of_command(file, all, &show.command)?,
     };
     let text = match show.json {
-        true => serde_json::to_string_pretty(&as_json(file, &rows))? + "\n",
+        true => fathom_model::indented_json(&as_json(file, &rows))? + "\n",
         false => as_text(file, &rows, show.command.is_empty()),
     };
     present::write_stdout(&text)?;

@@ -35,7 +35,7 @@ pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
     );
     let capabilities = doctor(&Sysroot::host(), Some(&options.directory));
     let text = match options.shown.is_json() {
-        true => serde_json::to_string_pretty(&capabilities).context("cannot write JSON")? + "\n",
+        true => fathom_model::indented_json(&capabilities).context("cannot write JSON")? + "\n",
         false => as_text(
             &capabilities,
             options.shown.columns(),

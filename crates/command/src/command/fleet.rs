@@ -166,7 +166,7 @@ fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
         permissions.fill(Some("what a plan names".to_owned()));
     }
     if json {
-        let text = serde_json::to_string_pretty(&hosts)?;
+        let text = fathom_model::indented_json(&hosts)?;
         present::write_stdout(&format!("{text}\n"))?;
     } else {
         present::write_stdout(&fathom_report::hosts::table(

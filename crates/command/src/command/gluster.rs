@@ -54,7 +54,7 @@ pub(crate) fn run(command: &Gluster) -> anyhow::Result<Exit> {
     command.shown.admit()?;
     let used = used(command)?;
     let text = match command.shown.is_json() {
-        true => serde_json::to_string_pretty(&used)? + "\n",
+        true => fathom_model::indented_json(&used)? + "\n",
         false => fathom_report::gluster::render(&used, command.operations),
     };
     command.shown.write(&text)?;

@@ -121,7 +121,7 @@ fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
     let plan = usable_plan(path, surroundings::of, Color::Auto, false)?;
     let schedule = schedule_here(&plan, Color::Never)?;
     if json {
-        let text = serde_json::to_string_pretty(&schedule).context("cannot write the schedule")?;
+        let text = fathom_model::indented_json(&schedule).context("cannot write the schedule")?;
         present::write_stdout(&(text + "\n"))?;
         return Ok(Exit::Success);
     }

@@ -29,7 +29,7 @@ pub fn render(asked: &Smallfile, top: &Path, figures: &Figures, judged: &JudgedR
             }).collect::<Vec<Value>>(),
         },
     });
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    let mut text = fathom_model::indented_json(&document).unwrap_or_default();
     text.push('\n');
     text
 }

@@ -6,7 +6,7 @@ mod tables;
 
 use fathom_model::cluster::ClusterLook;
 
-use crate::headline::sentence_of;
+use crate::sentence::sentence_of;
 use crate::table::{clean, wrap};
 
 pub use html::html;
@@ -17,7 +17,7 @@ pub use markdown::markdown;
 /// # Errors
 /// A figure that is not finite.
 pub fn json(look: &ClusterLook) -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(look)? + "\n")
+    Ok(fathom_model::indented_json(look)? + "\n")
 }
 
 /// The schema of the JSON.
@@ -25,7 +25,7 @@ pub fn json(look: &ClusterLook) -> crate::Result<String> {
 /// # Errors
 /// Never, as far as is known.
 pub fn schema() -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(&schemars::schema_for!(ClusterLook))? + "\n")
+    Ok(fathom_model::indented_json(&schemars::schema_for!(ClusterLook))? + "\n")
 }
 
 /// What was looked at: `Gluster, from volume profile p.txt`.

@@ -22,7 +22,7 @@ pub use self::text::{devices, text};
 /// # Errors
 /// A figure that is not finite.
 pub fn json(diagnosis: &Diagnosis) -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(diagnosis)? + "\n")
+    Ok(fathom_model::indented_json(diagnosis)? + "\n")
 }
 
 /// The JSON Schema of that.
@@ -30,7 +30,7 @@ pub fn json(diagnosis: &Diagnosis) -> crate::Result<String> {
 /// # Errors
 /// None in practice.
 pub fn schema() -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(&schemars::schema_for!(Diagnosis))? + "\n")
+    Ok(fathom_model::indented_json(&schemars::schema_for!(Diagnosis))? + "\n")
 }
 
 /// The load held against what the volume can give, and how that was measured;

@@ -36,7 +36,7 @@ const MOST_QUEUES: usize = 8;
 /// # Errors
 /// A figure that is not finite.
 pub fn json(found: &MachineUse) -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(found)? + "\n")
+    Ok(fathom_model::indented_json(found)? + "\n")
 }
 
 /// The schema of the JSON.
@@ -44,7 +44,7 @@ pub fn json(found: &MachineUse) -> crate::Result<String> {
 /// # Errors
 /// Never, as far as is known.
 pub fn schema() -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(&schemars::schema_for!(MachineUse))? + "\n")
+    Ok(fathom_model::indented_json(&schemars::schema_for!(MachineUse))? + "\n")
 }
 
 /// The table, what is beyond its threshold, and the picture. With `how`, also

@@ -22,7 +22,7 @@ const LEAST_FOR_P99: u64 = 1000;
 /// # Errors
 /// Only when serialisation itself fails.
 pub fn json(report: &impl serde::Serialize) -> crate::Result<String> {
-    let mut text = serde_json::to_string_pretty(report)?;
+    let mut text = fathom_model::indented_json(report)?;
     text.push('\n');
     Ok(text)
 }

@@ -108,7 +108,7 @@ pub fn json(rules: &[&Rule]) -> crate::Result<String> {
         schema: RULES_SCHEMA,
         rules: rules.iter().map(|rule| row(rule)).collect(),
     };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    Ok(fathom_model::indented_json(&document)? + "\n")
 }
 
 /// The JSON Schema of [`json`]'s document.

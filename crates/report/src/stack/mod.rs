@@ -14,7 +14,7 @@ const MOST_SHOWN: usize = 200;
 /// # Errors
 /// A figure that is not finite.
 pub fn json(stack: &Stack) -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(stack)? + "\n")
+    Ok(fathom_model::indented_json(stack)? + "\n")
 }
 
 /// The schema of the JSON.
@@ -22,7 +22,7 @@ pub fn json(stack: &Stack) -> crate::Result<String> {
 /// # Errors
 /// Never, as far as is known.
 pub fn schema() -> crate::Result<String> {
-    Ok(serde_json::to_string_pretty(&schemars::schema_for!(Stack))? + "\n")
+    Ok(fathom_model::indented_json(&schemars::schema_for!(Stack))? + "\n")
 }
 
 /// The layers as a tree of at most so many columns, and what is wrong.
