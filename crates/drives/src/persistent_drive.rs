@@ -10,6 +10,8 @@ use super::{Counters, Drive, SimAnswer, SimEnd, SimOp};
 
 /// Largest write of a fill.
 const FILL_BYTES: u64 = 1 << 20;
+/// Writes of a fill between two questions whether it goes on: some milliseconds.
+const ASK_AFTER: u64 = 256;
 
 /// A drive and its age in virtual time. Clones are the same drive.
 #[derive(Clone)]
@@ -58,7 +60,10 @@ impl PersistentDrive {
     /// Writes all of a range in order, one write at a time, as a fill before a load
     /// does. The time that it takes passes for the drive. A drive that hangs is left
     /// as it is.
-    pub fn fill(&self, start: u64, bytes: u64) {
+    ///
+    /// `goes_on` is told from time to time how many bytes are written, and ends it by
+    /// `false`.
+    pub fn fill(&self, start: u64, bytes: u64, mut goes_on: impl FnMut(u64) -> bool) {
         let mut drive = self.lock();
         let end = start.saturating_add(bytes);
         let (mut now_ns, mut at) = (0, start);
@@ -69,6 +74,10 @@ impl PersistentDrive {
                 break;
             };
             (now_ns, at) = (ended_ns, at + length);
+            let done = at - start;
+            if done.is_multiple_of(FILL_BYTES * ASK_AFTER) && !goes_on(done) {
+                break;
+            }
         }
         drive.load_ended(now_ns);
     }

@@ -167,7 +167,7 @@ pub fn prepare_beside(
         Target::Sim(model) => {
             let drive = PersistentDrive::new(open_drive(model, job.seed)?);
             let mut prepared = prepare_nothing(task, TargetKind::Sim, drive.capacity_bytes())?;
-            simulated::prepare_drive(job, &drive, &mut prepared);
+            simulated::prepare_drive(job, &drive, &mut prepared, hooks)?;
             prepared.drive = Some(drive);
             prepared
         }

@@ -4,13 +4,22 @@ use fathom_drives::PersistentDrive;
 use fathom_model::Job;
 use fathom_model::workload::Precondition;
 
-use super::Prepared;
+use super::{PrepareHooks, PrepareProgress, Prepared};
+use crate::Error;
 
 /// Fills the accessed range where that is asked for, and notes how much of it was never
 /// written, where the drive answers such reads in another way.
-pub(super) fn prepare_drive(job: &Job, drive: &PersistentDrive, prepared: &mut Prepared) {
+///
+/// # Errors
+/// The user wants to stop.
+pub(super) fn prepare_drive(
+    job: &Job,
+    drive: &PersistentDrive,
+    prepared: &mut Prepared,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<(), Error> {
     let Some(first) = prepared.layout.files.first() else {
-        return;
+        return Ok(());
     };
     let (start, bytes) = (first.start_bytes, first.span_bytes);
     let unwritten = || {
@@ -23,7 +32,17 @@ pub(super) fn prepare_drive(job: &Job, drive: &PersistentDrive, prepared: &mut P
         Precondition::Fill | Precondition::RandomFill => true,
     };
     if is_filled {
-        drive.fill(start, bytes);
+        drive.fill(start, bytes, |done_bytes| {
+            hooks.progress(PrepareProgress {
+                what: "filling the simulated drive",
+                done_bytes,
+                total_bytes: bytes,
+            });
+            !hooks.stop_requested()
+        });
+        if hooks.stop_requested() {
+            return Err(Error::Stopped);
+        }
         prepared.data.prepared_bytes = bytes;
     }
     if let Some(share) = unwritten() {
@@ -34,6 +53,7 @@ pub(super) fn prepare_drive(job: &Job, drive: &PersistentDrive, prepared: &mut P
         let note = "a simulated drive is filled in order, not at random";
         prepared.notes.push(note.to_owned());
     }
+    Ok(())
 }
 
 #[cfg(test)]
