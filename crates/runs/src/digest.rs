@@ -15,7 +15,7 @@ use fathom_store::{RunListing, Store, StoredDigest};
 use serde::{Deserialize, Serialize};
 
 /// To be raised when another figure is chosen or runs are judged in another way.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Operations that move more on average are listed by throughput.
 const LARGE_BYTES: u64 = 128 << 10;
@@ -105,7 +105,8 @@ impl Digest {
 }
 
 /// The answer of a curve; the figure of the only row; of several, that of the fastest
-/// reads, or of the fastest operations where none reads.
+/// reads, or of the fastest operations where none reads. Of files it is how many are
+/// made: what follows may be answered by the memory of the host.
 fn figure(run: &JudgedRun) -> Option<Figure> {
     if let Some(figure) = run.curve.as_ref().and_then(of_curve) {
         return Some(figure);
@@ -121,13 +122,14 @@ fn figure(run: &JudgedRun) -> Option<Figure> {
         rate(one).total_cmp(&rate(other))
     };
     // Writes of a short run may go to a cache, so that reads stand for the whole.
-    let is_read = |found: &&(&ResultRow, &OpSummary)| found.1.kind == OpKind::Read;
     let (row, ops) = match &results[..] {
         [only] => only,
         several => {
-            let reads = several.iter().filter(is_read);
-            let fastest_read = reads.max_by(by_rate);
-            fastest_read.or_else(|| several.iter().max_by(by_rate))?
+            let of_kind = |kind| several.iter().filter(move |found| found.1.kind == kind);
+            let made = of_kind(OpKind::Create).max_by(by_rate);
+            let fastest_read = || of_kind(OpKind::Read).max_by(by_rate);
+            let fastest = || several.iter().max_by(by_rate);
+            made.or_else(fastest_read).or_else(fastest)?
         }
     };
     // What a run settles at stands for it: the mean over levels is a rate that it never had.
@@ -232,6 +234,7 @@ impl Figure {
             _ if matches!(self.kind.as_str(), "read" | "write" | "trim") => {
                 format!("{} IOPS", unit::count(self.value))
             }
+            _ if self.kind == "create" => format!("create {}/s", unit::count(self.value)),
             _ => format!("{}/s", unit::count(self.value)),
         };
         match (self.low, self.high) {

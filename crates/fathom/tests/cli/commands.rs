@@ -107,6 +107,15 @@ fn doctor_says_what_the_machine_allows() {
 }
 
 #[test]
+fn a_list_shows_of_small_files_how_many_were_made() {
+    let bench = Bench::new();
+    let made = ["meta", "data", "--files", "50", "--phases", "create,stat"];
+    bench.fathom(made).expect_status(0);
+    let list = bench.fathom(["runs", "list"]).stdout;
+    assert!(list.contains("create "), "{list}");
+}
+
+#[test]
 fn runs_are_listed_shown_exported_reported_and_removed() {
     let bench = Bench::new();
     bench.fathom(["runs", "list"]).expect_status(0);
