@@ -59,11 +59,13 @@ pub(crate) fn missing(comparison: &Comparison) -> Vec<String> {
     let each = each.map(|(reason, shown, names, count)| match shown {
         true if *count == all => format!("No change has an interval: {reason}"),
         true => {
-            let of = match with_name(names) {
-                of if of > *count => format!(" in {count} of {of} rows"),
-                _ => String::new(),
-            };
-            format!("No interval for {}{of}: {reason}", names.join(", "))
+            let names_text = names.join(", ");
+            match with_name(names) {
+                of if of > *count => {
+                    format!("No interval for {count} of {of} figures ({names_text}): {reason}")
+                }
+                _ => format!("No interval for {names_text}: {reason}"),
+            }
         }
         false => format!("{} n/a: {reason}", names.join(", ")),
     });

@@ -10,15 +10,15 @@ enum Form {
     Percent(i32),
     /// As a factor: three times as much and more.
     Factor,
-    /// As what it was divided by: a tenth and less.
+    /// As what it was divided by: a third and less.
     Divisor,
 }
 
 fn form(ratio: &Estimate) -> Form {
     let half = ratio.low.zip(ratio.high).map(|(low, high)| high - low);
     match (ratio.value, half) {
-        (Some(value), _) if value >= 3.0 => Form::Factor,
-        // `-98.35 %` beside a latency of `×62` would not be seen to be as much.
+        (Some(value), _) if value >= FACTOR => Form::Factor,
+        // `-98.35 %` beside a rate of `×62` would not be seen to be as much.
         (Some(value), _) if is_divided(value) && ratio.low.is_none_or(|low| low > 0.0) => {
             Form::Divisor
         }
@@ -28,9 +28,12 @@ fn form(ratio: &Estimate) -> Form {
     }
 }
 
-/// Whether a ratio is a tenth or less, and not nothing at all.
+/// From which factor on, in either direction, percent are hard to compare.
+const FACTOR: f64 = 3.0;
+
+/// Whether a ratio is a third or less, and not nothing at all.
 fn is_divided(ratio: f64) -> bool {
-    ratio > 0.0 && ratio <= 0.1
+    ratio > 0.0 && ratio * FACTOR <= 1.0
 }
 
 fn printed(ratio: f64, form: Form) -> String {
