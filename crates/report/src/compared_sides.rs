@@ -9,7 +9,7 @@ use crate::comparison::{
     change_cells, headline_of, metric_name, outcome_word, side_line, side_value,
 };
 use crate::escape::escape_markdown as escape;
-use crate::headline::sentence_of;
+use crate::sentence::sentence_of;
 use crate::table::{Align, Table, wrap};
 
 /// What a change is.

@@ -49,6 +49,7 @@ mod moment;
 mod names;
 mod next_step;
 mod objects;
+mod sentence;
 mod sets;
 mod shape;
 pub mod stack;

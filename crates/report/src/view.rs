@@ -20,10 +20,11 @@ pub(crate) use self::results::Results;
 use crate::chart::figure::ChartFigure;
 use crate::chart::plot;
 use crate::escape::escape_markdown as escape;
+use crate::sentence::sentence_of;
 
 pub(crate) fn push_markdown(out: &mut String, view: &View) {
     for answer in &view.answers {
-        let _ = writeln!(out, "- {}", escape(answer));
+        let _ = writeln!(out, "- {}", escape(&sentence_of(answer)));
     }
     if !view.answers.is_empty() {
         out.push('\n');
@@ -70,6 +71,8 @@ pub(crate) fn push_markdown(out: &mut String, view: &View) {
 pub(crate) struct Section<'v> {
     view: &'v View,
     figures: Vec<ChartFigure>,
+    /// What the page does not say above.
+    said: Vec<String>,
     /// The tables of estimates, behind the others.
     estimates: Results<'v>,
     /// What the signs in the other tables mean.
@@ -77,15 +80,26 @@ pub(crate) struct Section<'v> {
 }
 
 impl<'v> Section<'v> {
-    pub(crate) fn of(view: &'v View) -> Section<'v> {
+    /// On a page with this headline.
+    pub(crate) fn below(headline: &str, view: &'v View) -> Section<'v> {
         let charts = view.charts.iter().map(plot::plot);
         let map = view.map.as_ref().and_then(plot::map);
+        let said = view.answers.iter().chain(&view.sentences);
+        let said = said.map(|sentence| sentence_of(sentence));
         Section {
+            said: said.filter(|sentence| sentence != headline).collect(),
             figures: charts.chain(map).collect(),
             estimates: Results::of(view),
             signs: signs(view),
             view,
         }
+    }
+}
+
+impl Section<'_> {
+    /// Whether the title of the section says what its only chart shows.
+    fn titles_chart(&self) -> bool {
+        matches!(&self.figures[..], [only] if only.title == self.view.title)
     }
 }
 
@@ -199,7 +213,7 @@ mod tests {
 
     #[test]
     fn html_shows_tables_and_sentences() {
-        let html = Section::of(&view()).render().unwrap();
+        let html = Section::below("", &view()).render().unwrap();
         for part in [
             "<h2 id=\"study\">Listing</h2>",
             "<th scope=\"col\" class=\"n\">entries</th>",
@@ -279,13 +293,16 @@ mod tests {
         push_markdown(&mut out, &points());
         assert_eq!(
             out,
-            "- the knee is at 8\n- p99 holds\n\n\
+            "- The knee is at 8.\n- p99 holds.\n\n\
              | depth | MiB/s | ± | remark |\n|--:|--:|--:|---|\n\
              | 8 | 100 MiB/s | 2 % | limited by the device itself |\n\n\
              5 s a trial.\n\n"
         );
-        let html = Section::of(&points()).render().unwrap();
+        let view = points();
+        let html = Section::below("The knee is at 8.", &view);
+        let html = html.render().unwrap();
         assert!(html.contains("<td class=\"n\">8</td>"), "{html}");
+        assert!(!html.contains("The knee"), "the page says it above: {html}");
         // What is not in the table is not explained.
         let note = "5 s a trial. ±: half the 95 % interval.</p>";
         assert!(html.contains(note), "{html}");
@@ -309,7 +326,7 @@ mod tests {
         push_markdown(&mut out, &view);
         assert!(out.starts_with("**reads**\n\n| kind |"), "{out}");
         assert!(out.contains("\n\n- sdb is slow: 50 MiB/s\n\n"), "{out}");
-        let html = Section::of(&view).render().unwrap();
+        let html = Section::below("", &view).render().unwrap();
         assert!(html.contains("<h3>reads</h3>"), "{html}");
         let warning = "<p class=\"alarm warn\">sdb is slow: 50 MiB/s</p>";
         assert!(html.contains(warning), "{html}");

@@ -8,10 +8,10 @@ use super::tables::{self, tables};
 use super::{name, sentence};
 use crate::chart::bars::{self, Bar};
 use crate::chart::figure::ChartFigure;
-use crate::headline::sentence_of;
 use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
 use crate::html::document_page::{self, DocumentPage, PageBlock, PagePart};
 use crate::html::key_figures::KeyFigure;
+use crate::sentence::sentence_of;
 
 /// Bars of a chart.
 const MOST_BARS: usize = 12;

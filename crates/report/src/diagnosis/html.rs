@@ -10,11 +10,11 @@ use super::next_step::{Source, next_step};
 use super::text::{recorded, row};
 use super::{graph, headline, word};
 use crate::chart::plot::escaped;
-use crate::headline::sentence_of;
 use crate::html::answer::{Answer, AnswerBox};
 use crate::html::document_page::{self, DocumentPage, PageBlock, PageCell, PagePart, PageTable};
 use crate::html::key_figures::KeyFigure;
 use crate::moment;
+use crate::sentence::sentence_of;
 
 /// More devices are in the JSON.
 const MOST_DISKS: usize = 24;

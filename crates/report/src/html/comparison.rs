@@ -10,7 +10,7 @@ use crate::chart::figure::ChartFigure;
 use crate::chart::pairs;
 use crate::comparison as words;
 use crate::comparison_gaps;
-use crate::headline;
+use crate::sentence::sentence_of;
 
 /// Charts that are drawn at most.
 const MOST_CHARTS: usize = 40;
@@ -90,7 +90,7 @@ impl<'a> ComparisonView<'a> {
             id: format!("side-{}", letter.to_ascii_lowercase()),
             title: format!("{letter} against A"),
             letter,
-            headline: headline::sentence_of(&words::headline_of(comparison, letter)),
+            headline: sentence_of(&words::headline_of(comparison, letter)),
             class,
             facts,
             reasons: &comparison.reasons,

@@ -25,7 +25,7 @@ pub(crate) fn of(run: &JudgedRun) -> Vec<(String, ChartFigure)> {
         add("standard", standard.charts());
     }
     if let Some(view) = facts::answer(run) {
-        add(view.anchor, Section::of(view).charts());
+        add(view.anchor, Section::below("", view).charts());
     }
     if let Some(hosts) = HostsSection::of(run) {
         let strips = hosts.workloads.into_iter().flat_map(|w| w.strips);

@@ -41,7 +41,8 @@ pub(super) fn control_line(run: &JudgedRun) -> Option<String> {
     let rate = control.ops.first().map(|op| &op.ops_per_second);
     let rate = rate.and_then(|rate| rate.value).filter(|_| is_beside)?;
     Some(format!(
-        "Control: {} ran before each trial and reached {} IOPS. It shows changes of the host,          not of the storage.",
+        "Control: {} ran before each trial and reached {} IOPS. It shows changes of the host, \
+         not of the storage.",
         control.target,
         unit::count(rate)
     ))
@@ -65,26 +66,30 @@ pub(super) fn lines<'a>(
             badge: Badge::of(row.verdict.validity),
             limiter: names::limiter(row.verdict.limiter),
         };
-        if row.ops.is_empty() {
-            out.push(line(
-                "none succeeded".to_owned(),
-                vec![NumberCell::default(); 8],
-            ));
-        }
+        let before = out.len();
         for level in levels::of_row(run, row) {
-            for (name, cells) in level.ops.iter().flat_map(op_cells) {
+            for (name, cells) in done(level.ops).flat_map(op_cells) {
                 out.push(line(levels::named(&name, &level.when), cells));
             }
         }
+        if out.len() == before {
+            let nothing = vec![NumberCell::default(); 8];
+            out.push(line("none succeeded".to_owned(), nothing));
+        }
     }
     out
+}
+
+/// What was done at all: a flush that never came due is no result.
+fn done(ops: &[OpSummary]) -> impl Iterator<Item = &OpSummary> {
+    ops.iter().filter(|op| op.ops > 0)
 }
 
 /// Results of a trial, level by level where it has several.
 pub(super) fn trial_cells(trial: &JudgedTrial) -> Vec<(String, Vec<NumberCell>)> {
     let mut out = Vec::new();
     for level in levels::of_trial(trial) {
-        let cells = level.ops.iter().flat_map(op_cells);
+        let cells = done(level.ops).flat_map(op_cells);
         out.extend(cells.map(|(name, cells)| (levels::named(&name, &level.when), cells)));
     }
     out

@@ -181,7 +181,7 @@ fn hosts(run: &JudgedRun) -> (Vec<String>, Vec<ChartFigure>) {
 fn charts(run: &JudgedRun, most: usize) -> Vec<ChartFigure> {
     let mut all = overview::charts(run);
     if let Some(view) = facts::answer(run) {
-        all.extend(Section::of(view).charts());
+        all.extend(Section::below("", view).charts());
     }
     if let Some(comparison) = &run.comparison {
         let charts = ComparisonView::of(comparison).charts;

@@ -137,6 +137,7 @@ impl<'a> Page<'a> {
         let (trials, trials_undrawn) = trial_views(run);
         let overview = overview::charts(run);
         let form = facts::result_form(run).map(Results::of);
+        let sentence = headline::sentence(run);
         let results = rows::lines(run, rows::results(run));
         let sums = rows::sums(run);
         let reading = reading(form.as_ref(), &results, &sums);
@@ -158,7 +159,6 @@ impl<'a> Page<'a> {
             affected_rows: affected::of(run).map(|rows| rows.count),
             checks: checks_line(findings),
             figures: key_figures::of(run),
-            sentence: headline::sentence(run),
             next: headline::next_step(run),
             overview_ranges: overview.iter().any(bars::has_ranges),
             overview,
@@ -169,7 +169,8 @@ impl<'a> Page<'a> {
             ceiling: limits::ceiling_line(run),
             fitness: fitness_view(run),
             fleet: HostsSection::of(run),
-            study: facts::answer(run).map(Section::of),
+            study: facts::answer(run).map(|view| Section::below(&sentence, view)),
+            sentence,
             standard: StandardSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),
             answers: headline::more_answers(run),

@@ -7,9 +7,9 @@ use fathom_rules::network as rules;
 use fathom_stats::median::median;
 
 use super::{matrix, range};
-use crate::headline::sentence_of;
 use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
 use crate::html::key_figures::KeyFigure;
+use crate::sentence::sentence_of;
 
 /// The first screen of a matrix.
 pub(super) fn of_matrix(report: &MatrixReport) -> Answer {

@@ -5,9 +5,9 @@ use fathom_model::unit;
 use fathom_model::view::Tone;
 
 use super::{LEAST_FOR_P99, range, time};
-use crate::headline::sentence_of;
 use crate::html::answer::{Answer, AnswerBox, LIMITER, VALIDITY};
 use crate::html::key_figures::KeyFigure;
+use crate::sentence::sentence_of;
 
 /// The first screen of a pair.
 pub(super) fn of_pair(report: &PairReport) -> Answer {

@@ -6,9 +6,9 @@ use fathom_model::unit;
 use super::{pair, pair_answer};
 use crate::chart::bars::{self, Bar};
 use crate::chart::figure::ChartFigure;
-use crate::headline::sentence_of;
 use crate::html::document_page::{self, DocumentPage, PageBlock, PagePart};
 use crate::moment;
+use crate::sentence::sentence_of;
 
 /// The pair as one HTML document, without anything from outside.
 ///
