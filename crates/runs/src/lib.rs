@@ -21,6 +21,7 @@ pub mod pipeline;
 pub mod plan_file;
 pub mod present;
 pub mod progress;
+pub mod read_extent;
 mod recorder;
 pub mod run_identity;
 pub mod shown;

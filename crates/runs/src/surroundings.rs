@@ -5,7 +5,6 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use fathom_deadline::paths;
-use fathom_model::Target;
 use fathom_observe::Sysroot;
 use fathom_plan::{Plan, ScheduleContext, TargetFacts, TargetKind};
 use fathom_studies::quick::FileRoom;
@@ -85,7 +84,7 @@ fn look(path: &Path) -> TargetFacts {
 
 /// What a file or block device holds; `None` for a directory and for what cannot
 /// be read.
-fn fixed_bytes(path: &Path) -> Option<u64> {
+pub(crate) fn fixed_bytes(path: &Path) -> Option<u64> {
     use std::io::Seek;
     use std::os::unix::fs::FileTypeExt;
     let kind = paths::metadata(path).ok()?.file_type();
@@ -106,17 +105,6 @@ fn free_bytes(path: &Path) -> Option<u64> {
 /// is free, without what preparing them leaves free.
 pub fn room_for_files(path: &Path) -> Option<u64> {
     free_bytes(path).map(fathom_engine::prepare::room_for_files)
-}
-
-/// The size that a target has of its own: a device, a file, or a simulated drive.
-pub fn own_size_bytes(target: &Target) -> Option<u64> {
-    match target {
-        Target::Sim(model) => {
-            let drive = fathom_drives::open_drive(model, 0).ok();
-            drive.map(|drive| drive.capacity_bytes())
-        }
-        target => target.path().and_then(fixed_bytes),
-    }
 }
 
 /// How large a test file in this place is, where nobody says it.

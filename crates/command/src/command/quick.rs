@@ -3,7 +3,8 @@
 use clap::Args;
 use fathom_model::{Target, unit};
 use fathom_plan::Plan;
-use fathom_studies::quick::{FileRoom, QuickOptions, check_size};
+use fathom_runs::read_extent::read_extent;
+use fathom_studies::quick::{FileRoom, QuickOptions, ReadExtent, check_size};
 
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_labelled_on;
@@ -41,7 +42,7 @@ pub(crate) struct Quick {
     #[arg(long = "for", aliases = ["seconds", "runtime"], value_name = "TIME")]
     #[arg(default_value = "10s", value_parser = whole_seconds(1, 86400))]
     pub(crate) seconds: u32,
-    /// Size of the test file, for example 1GiB. Default: 1 GiB, or less when the disk is nearly full; of a device, reads use all.
+    /// Size of the test file, for example 1GiB. Default: 1 GiB, or less when the disk is nearly full; of a device full of data, reads use all.
     #[arg(long, value_parser = unit::parse_bytes)]
     pub(crate) size: Option<u64>,
     /// Write as much as it takes to get past caches, instead of for a time.
@@ -88,10 +89,12 @@ pub(crate) fn plan_of(quick: &Quick) -> anyhow::Result<Plan> {
         false => surroundings::test_file_bytes(target.path(), quick.sustained),
     });
     check_size(size_bytes).map_err(CommandError::usage)?;
-    let is_whole = quick.size.is_none() && !quick.sustained && !quick.hosts.are_given();
-    let own_size_bytes = || surroundings::own_size_bytes(&target);
+    let is_told = quick.size.is_some() || quick.sustained || quick.hosts.are_given();
     let plan = fathom_studies::quick::quick(&QuickOptions {
-        read_bytes: is_whole.then(own_size_bytes).flatten(),
+        read_extent: match is_told {
+            true => ReadExtent::Part,
+            false => read_extent(&target, quick.destructive),
+        },
         target,
         seconds: quick.seconds,
         size_bytes,

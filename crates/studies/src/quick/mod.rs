@@ -13,7 +13,7 @@ use fathom_model::schedule::Schedule;
 use fathom_model::view::View;
 
 pub use file_size::{FileRoom, SizeTooSmall, check_size};
-pub use plan::{QuickOptions, quick};
+pub use plan::{QuickOptions, ReadExtent, quick};
 pub use view::view;
 
 use crate::study::Study;

@@ -35,7 +35,7 @@ pub(super) fn workloads(seconds: u32) -> Vec<Vec<(&'static str, String)>> {
 mod tests {
     use fathom_plan::ScheduleContext;
 
-    use crate::quick::{QuickOptions, quick};
+    use crate::quick::{QuickOptions, ReadExtent, quick};
 
     #[test]
     fn a_bucket_has_a_grid_of_requests() {
@@ -43,7 +43,7 @@ mod tests {
             target: "s3://bucket".parse().unwrap(),
             seconds: 2,
             size_bytes: 1 << 30,
-            read_bytes: None,
+            read_extent: ReadExtent::Part,
             sustained: false,
             read_only: false,
             seed: 1,

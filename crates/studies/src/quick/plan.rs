@@ -23,10 +23,8 @@ pub struct QuickOptions {
     /// caller takes less on a disk that is nearly full, and with `sustained`
     /// as much more than the memory as the free space allows.
     pub size_bytes: u64,
-    /// What rows that read use in place of `size_bytes`: all of a device or a file, as a
-    /// cache that holds a part would answer for it. Rows that write do not: where space is
-    /// allocated as it is written, they would take all of it.
-    pub read_bytes: Option<u64>,
+    /// How much of it rows that read use.
+    pub read_extent: ReadExtent,
     /// Write cells end after bytes instead of seconds, so that caches of
     /// drives and controllers are filled and left behind.
     pub sustained: bool,
@@ -34,6 +32,18 @@ pub struct QuickOptions {
     pub read_only: bool,
     /// Seed of all offsets and contents.
     pub seed: u64,
+}
+
+/// What rows that read use of a target. Rows that write use a part: where space is allocated
+/// as it is written, they would take all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadExtent {
+    /// The part that rows that write use.
+    Part,
+    /// The same, and what was never written there is written before.
+    Prepared,
+    /// All of a target that has so many bytes: a cache that holds a part would answer for it.
+    All(u64),
 }
 
 /// One cell of the grid.
@@ -118,9 +128,10 @@ pub fn quick(options: &QuickOptions) -> Result<Plan, Diagnostics> {
 }
 
 fn workload(cell: &QuickCell, options: &QuickOptions, seconds: u32) -> Vec<(&'static str, String)> {
-    let all = options.read_bytes.filter(|_| !cell.writes());
-    let all = all.map(|bytes| bytes - bytes % MIB);
-    let size = all.unwrap_or(options.size_bytes);
+    let size = match options.read_extent {
+        ReadExtent::All(bytes) if !cell.writes() => bytes - bytes % MIB,
+        _ => options.size_bytes,
+    };
     let size = size.clamp(SIZE_BYTES_MIN, SIZE_BYTES_MAX);
     let mut keys = vec![
         ("name", cell.label.to_owned()),
@@ -131,6 +142,9 @@ fn workload(cell: &QuickCell, options: &QuickOptions, seconds: u32) -> Vec<(&'st
         ("size", size.to_string()),
         ("direct", "true".to_owned()),
     ];
+    if options.read_extent == ReadExtent::Prepared && !cell.writes() {
+        keys.push(("precondition", "written".to_owned()));
+    }
     if options.sustained && cell.writes() && !cell.durable {
         let written = size.saturating_mul(SUSTAINED_PASSES);
         keys.push(("io_size", written.to_string()));
@@ -158,7 +172,7 @@ mod tests {
             seconds: 10,
             size_bytes: 1 << 30,
             sustained,
-            read_bytes: None,
+            read_extent: ReadExtent::Part,
             read_only: false,
             seed: 7,
         })
@@ -184,7 +198,7 @@ mod tests {
             target: "/dev/sdz".parse().unwrap(),
             seconds: 10,
             size_bytes: 1 << 30,
-            read_bytes: None,
+            read_extent: ReadExtent::Part,
             sustained: false,
             read_only: true,
             seed: 7,
@@ -201,7 +215,7 @@ mod tests {
             target: "sim:array".parse().unwrap(),
             seconds: 10,
             size_bytes: 1 << 30,
-            read_bytes: Some((8 << 30) + 512),
+            read_extent: ReadExtent::All((8 << 30) + 512),
             sustained: false,
             read_only: false,
             seed: 7,
@@ -261,7 +275,7 @@ mod tests {
                     target: Target::Null,
                     seconds,
                     size_bytes,
-                    read_bytes: None,
+                    read_extent: ReadExtent::Part,
                     sustained,
                     read_only: false,
                     seed: u64::MAX,
