@@ -30,22 +30,13 @@ pub(super) fn crossed(rule: &Rule, readings: &[&HostReading]) -> Crossed {
         .reduce(worse)
         .unwrap_or(f64::NAN);
     let seen_seconds: f64 = readings.iter().map(|r| r.seconds).sum();
-    let asked = rule.for_seconds as f64;
     if rule.for_seconds == 0 {
         // One interval is enough; of a state the last reading counts.
         let last = readings.last().map_or(f64::NAN, |r| r.value);
         let value = if seen_seconds > 0.0 { worst } else { last };
-        let state = match beyond(value) {
-            true => AlarmState::Firing,
-            false => AlarmState::Ok,
-        };
-        return Crossed {
-            state,
-            value,
-            crossed_seconds: 0.0,
-            seen_seconds,
-        };
+        return at_once(value, beyond(value), seen_seconds);
     }
+    let asked = rule.for_seconds as f64;
     let (mut best_seconds, mut best_value) = (0.0_f64, f64::NAN);
     let (mut seconds, mut sum) = (0.0, 0.0);
     for StretchPart {
@@ -82,6 +73,19 @@ pub(super) fn crossed(rule: &Rule, readings: &[&HostReading]) -> Crossed {
         state,
         value,
         crossed_seconds: best_seconds,
+        seen_seconds,
+    }
+}
+
+/// A threshold that need not be crossed for any time.
+fn at_once(value: f64, is_beyond: bool, seen_seconds: f64) -> Crossed {
+    Crossed {
+        state: match is_beyond {
+            true => AlarmState::Firing,
+            false => AlarmState::Ok,
+        },
+        value,
+        crossed_seconds: 0.0,
         seen_seconds,
     }
 }
