@@ -299,29 +299,6 @@ fn nothing_is_left_for_later() {
     assert!(found.is_empty(), "unfinished:\n{}", found.join("\n"));
 }
 
-/// Code in comments would have to be compiled by itself, crate by crate, to be tested, and
-/// untested it goes stale: examples are tests.
-#[test]
-fn comments_hold_no_code_that_nobody_runs() {
-    let mut found = Vec::new();
-    for path in rust_files() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let mut is_open = false;
-        for (line, number) in text.lines().zip(1..) {
-            let comment = line.trim_start();
-            let comment = comment.strip_prefix("//!").or(comment.strip_prefix("///"));
-            let Some(fence) = comment.and_then(|text| text.trim().strip_prefix("```")) else {
-                continue;
-            };
-            if !is_open && !["text", "yaml", "json"].contains(&fence) {
-                found.push(format!("{}:{number}", path.display()));
-            }
-            is_open = !is_open;
-        }
-    }
-    assert!(found.is_empty(), "code in comments: {found:?}");
-}
-
 /// Whether a file belongs to the tests of a crate, not to what is shipped.
 fn is_test(path: &str) -> bool {
     [
