@@ -66,9 +66,12 @@ def deny(found):
 
 
 def audit(found):
+    warnings = found["warnings"]
+    which = f": {', '.join(warnings)}" if warnings else ""
+    age = "" if found["fetched"] else ", of an earlier call, as they could not be fetched"
     return (
-        f"{count(found['vulnerabilities'], 'vulnerability', 'vulnerabilities')} and {count(found['warnings'], 'warning')} in "
-        f"{count(found['packages'], 'package')}, by {count(found['advisories'], 'advisory', 'advisories')}; {found['tool']}."
+        f"{count(found['vulnerabilities'], 'vulnerability', 'vulnerabilities')} and {count(len(warnings), 'warning')} in "
+        f"{count(found['packages'], 'package')}{which}, by {count(found['advisories'], 'advisory', 'advisories')}{age}; {found['tool']}."
     )
 
 
