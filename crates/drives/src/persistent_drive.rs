@@ -82,6 +82,15 @@ impl PersistentDrive {
         drive.load_ended(now_ns);
     }
 
+    /// Makes durable what earlier loads left in its cache. The time that it takes passes for
+    /// the drive. A drive that hangs is left as it is.
+    pub fn flush(&self) {
+        let mut drive = self.lock();
+        if let Some(ended_ns) = drive.ended(0, &SimOp::new(OpKind::Sync, 0, 0)) {
+            drive.load_ended(ended_ns);
+        }
+    }
+
     /// Asks the drive itself, for example for its truth.
     pub fn with<T>(&self, ask: impl FnOnce(&dyn Drive) -> T) -> T {
         ask(self.lock().drive.as_ref())

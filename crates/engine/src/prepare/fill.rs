@@ -277,6 +277,11 @@ impl Filler<'_> {
         })
     }
 
+    /// Makes durable what earlier loads left in caches of the host and of drives.
+    pub(crate) fn settle(&self, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
+        self.flush(&self.everything(), hooks)
+    }
+
     /// Makes what was written durable. The crew does it, so that the caller
     /// goes on hearing of it.
     fn flush(&self, stretches: &[Stretch], hooks: &mut dyn PrepareHooks) -> Result<(), Error> {

@@ -87,7 +87,7 @@ pub(crate) fn layout_within(
         return Err(Error::target(
             path,
             format!(
-                "is too small: it has {} and the workload asks for {}",
+                "it is too small: it has {} and the workload asks for {}",
                 bytes(there),
                 bytes(size_bytes)
             ),

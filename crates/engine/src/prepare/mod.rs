@@ -267,6 +267,16 @@ fn prepare_path(
         }
         Kind::Stream => data.reused = true,
     }
+    if job.workload.sync.every_writes > 0 && data.writable {
+        // The first flush of a load pays for its own writes, not for those before.
+        let filler = fill::Filler {
+            job,
+            layout: &layout,
+            ledger: None,
+            direct_align: data.direct_align,
+        };
+        filler.settle(hooks)?;
+    }
     if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
         let files = layout.files.iter().filter_map(|file| file.file.as_ref());
         files.for_each(direct::forget_cached);

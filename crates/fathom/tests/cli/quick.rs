@@ -97,3 +97,36 @@ fn what_is_no_storage_is_of_no_class() {
     let results = output.stderr.lines().filter(|line| line.contains("IOPS"));
     assert!(results.count() >= 9, "{}", output.stderr);
 }
+
+/// Deep writes fill the cache of the drive, and the row of durable writes comes after them.
+#[test]
+fn durable_writes_do_not_pay_for_those_before_them() {
+    let bench = Bench::new();
+    let drive = "sim:hdd?cache=256MB";
+    let (_, result) = bench.json(["quick", drive, "--for", "3s", "--seed", "1"]);
+    let rows = result["rows"].as_array().unwrap();
+    let durable = rows.iter().find(|row| row["label"] == "DURABLE 4K");
+    let ops = durable.unwrap()["ops"].as_array().unwrap();
+    let commit = ops.iter().find(|op| op["kind"] == "commit").unwrap();
+    let rate = commit["ops_per_second"]["value"].as_f64().unwrap();
+    // A turn of the platter takes 8.3 ms: 120 and more of them a second.
+    assert!((120.0..1000.0).contains(&rate), "{rate}");
+}
+
+#[test]
+fn reads_go_over_all_of_a_drive_that_is_full() {
+    let bench = Bench::new();
+    let shown = |drive: &str| {
+        let output = bench.fathom(["quick", drive, "--for", "1s", "--quiet"]);
+        output.expect_status(0);
+        output.stdout
+    };
+    let full = shown("sim:array");
+    assert!(full.contains("reads over 931 GiB, writes"), "{full}");
+    let empty = shown("sim:thin");
+    assert!(empty.contains("1 GiB file"), "{empty}");
+    assert!(
+        !empty.contains('!'),
+        "what was never written is written first: {empty}"
+    );
+}

@@ -242,6 +242,10 @@ impl Agent {
             )));
         }
         let drive = self.drives.entry(name).or_insert(fresh).clone();
+        if job.workload.sync.every_writes > 0 {
+            // The first flush of a load pays for its own writes, not for those before.
+            drive.flush();
+        }
         self.rests.push(drive.clone());
         prepared.drive = Some(drive);
     }
