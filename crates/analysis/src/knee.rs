@@ -404,9 +404,13 @@ fn compare_probe(own: &Trial<'_>, probe: &Trial<'_>) -> Option<Knee> {
         return Some(found(Limiter::QueueDepth, "was faster"));
     }
     // A generator at its own limit could not have shown a faster device.
-    let same_state = growth + spread > -OTHER_STATE;
+    let same_state = growth > -OTHER_STATE;
     let saturated = is_flat(growth, growth + spread) && same_state && !generator;
-    saturated.then(|| found(Limiter::Device, "was no faster"))
+    let hardly = growth - spread > 0.0;
+    saturated.then(|| match hardly {
+        true => found(Limiter::Device, "was hardly faster"),
+        false => found(Limiter::Device, "was no faster"),
+    })
 }
 
 #[cfg(test)]

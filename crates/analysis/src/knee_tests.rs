@@ -273,3 +273,15 @@ fn durable_writes_as_fast_as_others_are_limited_by_the_device() {
     assert_ne!(limiter(write(32, 0, 400)).0, Limiter::Device);
     assert_ne!(limiter(write(1, 0, 200)).0, Limiter::Device);
 }
+
+#[test]
+fn a_probe_that_is_surely_a_little_faster_is_not_said_to_be_as_fast() {
+    let said = |rate: u64| {
+        let judged = probed(row(32, 1000), row(64, rate));
+        assert_eq!(knee(&judged).0, Limiter::Device);
+        judged.rows[0].verdict.limiter_evidence.clone()
+    };
+    let (same, little) = (said(1000), said(1040));
+    assert!(same.contains("was no faster"), "{same}");
+    assert!(little.contains("was hardly faster"), "{little}");
+}

@@ -65,7 +65,7 @@ pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
     let round = round_figure(flat.ops, flat.bytes).filter(|_| long && !by_chance && !filled);
     let (figure, sign) = match round {
         Some(figure) => (figure, "a round figure"),
-        None if trial.workload.pattern.is_random() && flat.held_to_a_line() => (
+        None if trial.workload.pattern.is_random() && !filled && flat.held_to_a_line() => (
             format!("{} ops/s", unit::count(flat.ops)),
             "every deficit was made up for",
         ),

@@ -1,6 +1,6 @@
 //! The command that would determine what could not be determined.
 
-use fathom_model::workload::{BlockSizes, CacheMode, OpMix, Pattern, SyncCall, Workload};
+use fathom_model::workload::{BlockSizes, CacheMode, DataSet, OpMix, Pattern, SyncCall, Workload};
 use fathom_model::{shell, unit};
 
 use crate::trial::Trial;
@@ -39,8 +39,9 @@ pub(crate) fn block_command(trial: &Trial<'_>) -> String {
         ..trial.workload.clone()
     };
     format!(
-        "fathom io {target} {} --iodepth {}{}",
+        "fathom io {target} {}{} --iodepth {}{}",
         shape_words(&workload),
+        size_words(trial),
         workload.queue_depth,
         destructive(trial)
     )
@@ -51,9 +52,10 @@ pub(crate) fn block_command(trial: &Trial<'_>) -> String {
 pub(crate) fn line_command(trial: &Trial<'_>) -> String {
     use fathom_rules::method::held_by_a_cap::TELLING_SECONDS;
     format!(
-        "fathom io {} {} --iodepth {} --runtime {TELLING_SECONDS}s{}",
+        "fathom io {} {}{} --iodepth {} --runtime {TELLING_SECONDS}s{}",
         shell::word(&trial.record.spec.target.to_string()),
         shape_words(trial.workload),
+        size_words(trial),
         trial.workload.queue_depth,
         destructive(trial)
     )
@@ -69,7 +71,23 @@ fn other_block(bytes: u64) -> u64 {
 }
 
 fn block_words(trial: &Trial<'_>) -> String {
-    format!("{}{}", shape_words(trial.workload), destructive(trial))
+    let shape = shape_words(trial.workload);
+    format!("{shape}{}{}", size_words(trial), destructive(trial))
+}
+
+/// As much of the target, where a command would take another part by itself.
+fn size_words(trial: &Trial<'_>) -> String {
+    let usual_bytes = match trial.kind {
+        fathom_rules::TargetKind::Device => None,
+        _ => DataSet::example().size_bytes,
+    };
+    match trial.workload.data_set.size_bytes {
+        // Rounded down: it must fit.
+        Some(bytes) if Some(bytes) != usual_bytes && bytes >= unit::MIB => {
+            format!(" --size {}M", bytes / unit::MIB)
+        }
+        _ => String::new(),
+    }
 }
 
 /// `--rw randread --bs 4K`.
@@ -143,6 +161,10 @@ mod tests {
             depth(&writes),
             "fathom curve depth '/mnt/my data' --rw write --bs 1M"
         );
+        let large = RecordBuilder::reads().with(|b| {
+            b.workload.data_set.size_bytes = Some((8 << 40) + 5);
+        });
+        assert!(depth(&large).ends_with("--bs 4K --size 8388608M"));
         let record = reads.trial();
         let trial = Trial::new(&record, &reads.host);
         assert_eq!(

@@ -325,8 +325,8 @@ fn too_few(percent: f64, need: f64, count: u64, support: f64) -> String {
         return format!("p{percent} takes {needed} operations; these are {all}");
     }
     format!(
-        "p{percent} takes {needed} operations that do not depend on one another; of these {all} \
-         many were slow together, and they tell as much as {}",
+        "p{percent} takes {needed} independent operations; many of these {all} were slow at the \
+         same time, so they count as {}",
         unit::group(support)
     )
 }
