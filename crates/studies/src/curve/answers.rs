@@ -148,8 +148,30 @@ fn block(points: &[CurvePoint]) -> Option<String> {
     ))
 }
 
+/// What falls from the smallest to the largest set all the way, without a step between two.
+fn falls(curve: &Curve) -> Option<String> {
+    let trusted = curve
+        .points
+        .iter()
+        .filter(|point| point.validity != Validity::NotTrusted);
+    let rates: Vec<f64> = trusted
+        .filter_map(|point| point.bytes_per_second.value)
+        .collect();
+    let (first, last) = (rates.first()?, rates.last()?);
+    (*last < PLATEAU * first).then(|| {
+        format!(
+            "no single step: it falls from {} to {}",
+            unit::throughput(*first),
+            unit::throughput(*last)
+        )
+    })
+}
+
 fn levels(curve: &Curve) -> String {
     let rate = |v: f64| unit::throughput(v);
+    if let ([_], Some(text)) = (curve.levels.as_slice(), falls(curve)) {
+        return text;
+    }
     match curve.levels.as_slice() {
         [] => "too few points are trusted to tell steps".to_owned(),
         [one] => format!(
