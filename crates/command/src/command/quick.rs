@@ -89,7 +89,7 @@ pub(crate) fn plan_of(quick: &Quick) -> anyhow::Result<Plan> {
         false => surroundings::test_file_bytes(target.path(), quick.sustained),
     });
     check_size(size_bytes).map_err(CommandError::usage)?;
-    let is_told = quick.size.is_some() || quick.sustained || quick.hosts.are_given();
+    let is_told = quick.size.is_some() || quick.hosts.are_given();
     let plan = fathom_studies::quick::quick(&QuickOptions {
         read_extent: match is_told {
             true => ReadExtent::Part,
