@@ -395,8 +395,13 @@ pub(crate) fn more_files(trial: &JudgedTrial, longer_ns: u64) -> Option<u64> {
     if duration_ns >= bound_ns / 10 * 9 {
         return None;
     }
+    /// Nobody makes more for an interval.
+    const MOST_FILES: f64 = 1e6;
     let times = (1.0 + longer_ns as f64 / duration_ns as f64).min(MOST_TIMES);
     let wanted = work.tree.files as f64 * times;
+    if wanted > MOST_FILES {
+        return None;
+    }
     // One digit, as somebody would type it.
     let digit = 10_f64.powf(wanted.log10().floor());
     Some(((wanted / digit).ceil() * digit) as u64)

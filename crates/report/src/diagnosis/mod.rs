@@ -159,7 +159,7 @@ fn meaning(diagnosis: &Diagnosis) -> &'static str {
             "the storage has room; the CPUs were full, in part with niced programs, which yield"
         }
         (Answer::No, _) if one_thread_computes(diagnosis) => {
-            "the storage has room; a program is as fast as its one thread computes"
+            "the storage has room; a program is limited by its one thread, which computes"
         }
         (Answer::No, _) if load_is_high(diagnosis) => {
             "the storage has room, and nothing else was at its end; the load average is high"
