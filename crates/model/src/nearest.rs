@@ -16,7 +16,11 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .map(|candidate| (osa_distance(&wanted, &plain(candidate)), candidate))
         .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
+        // Of equally near ones that with the same first letter, which is seldom mistyped.
+        .min_by_key(|(distance, candidate)| {
+            let first = plain(candidate).chars().next();
+            (*distance, first != wanted.chars().next())
+        })
         .map(|(_, candidate)| candidate)
 }
 
@@ -54,6 +58,7 @@ mod tests {
         }
         assert_eq!(did_you_mean("rumtime", names), "; did you mean 'runtime'?");
         assert_eq!(did_you_mean("colour", names), "");
+        assert_eq!(nearest("sdd", ["hdd", "ssd"]), Some("ssd"));
     }
 
     #[test]

@@ -58,6 +58,7 @@ enum Verb {
     Rename(notes::Rename),
     /// Remove runs from the store, with the reports beside it. Asks first; without a
     /// terminal it takes --yes.
+    #[command(aliases = ["remove", "delete"])]
     #[command(after_help = "Example:\n  fathom runs rm 20261121-153042-k3f9")]
     Rm {
         /// Ids, or starts of them.
