@@ -16,8 +16,11 @@ use fathom_stats::{
     regression, sign_flip, student, trend, warmup,
 };
 
+/// A name and the course over a time from 0 to 1.
+type Shape = (&'static str, fn(f64) -> f64);
+
 /// How a series goes, beside its noise.
-const SHAPES: [(&str, fn(f64) -> f64); 9] = [
+const SHAPES: [Shape; 9] = [
     ("level", |_| 0.0),
     ("step", |at| if at < 0.4 { 0.0 } else { -1.2 }),
     ("small step", |at| if at < 0.7 { 0.0 } else { 0.15 }),
