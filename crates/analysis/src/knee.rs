@@ -279,7 +279,7 @@ fn compare_depths(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
 }
 
 /// Writes that each wait to be durable, beside the same with more in flight and without
-/// such waits: where these are no faster, it is not the flush that sets the rate.
+/// such waits: if the latter are not faster, the flush does not set the rate.
 fn as_fast_as_unflushed(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
     let waits =
         |workload: &Workload| workload.sync.every_writes > 0 || workload.sync.open != SyncOpen::No;

@@ -12,7 +12,7 @@ const INDENT: usize = 2;
 /// `serde_json::to_string_pretty` gives.
 ///
 /// # Errors
-/// The document cannot be written as JSON, for example for a map whose keys are no text.
+/// The document cannot be written as JSON, for example because the keys of a map are not text.
 pub fn indented_json(document: &(impl Serialize + ?Sized)) -> Result<String, serde_json::Error> {
     Ok(indented(&serde_json::to_string(document)?))
 }

@@ -54,8 +54,7 @@ impl ReadingInterval {
         });
     }
 
-    /// The mean time of the operations of the interval, of which there were so many per
-    /// second.
+    /// The mean time of the operations of the interval, with their rate.
     fn mean_time(&mut self, quantity: &str, instance: &str, spent_ms: f64, per_second: f64) {
         if per_second > 0.0 {
             self.add(quantity, instance, Some(spent_ms / 1e3 / per_second));

@@ -26,7 +26,7 @@ pub fn read_extent(target: &Target, may_write: bool) -> ReadExtent {
 }
 
 fn of_drive(model: &str) -> ReadExtent {
-    // One that cannot be opened is told by the run.
+    // The run reports one that cannot be opened.
     let Ok(drive) = fathom_drives::open_drive(model, 0) else {
         return ReadExtent::Part;
     };
@@ -45,8 +45,8 @@ fn of_path(path: &Path, may_write: bool) -> ReadExtent {
     }
 }
 
-/// Whether there is data in all blocks that are looked at. What cannot be read is for the
-/// run to tell.
+/// Whether there is data in all blocks that are looked at. The run reports what cannot be
+/// read.
 fn is_full(path: &Path, bytes: u64) -> bool {
     let look = move |path: &Path| {
         let file = File::open(path)?;

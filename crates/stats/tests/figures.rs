@@ -49,7 +49,7 @@ const LENGTHS: [usize; 5] = [5, 11, 30, 60, 300];
 /// How neighbouring seconds resemble one another.
 const PHIS: [f64; 2] = [0.0, 0.7];
 
-/// So many digits are the same on every processor.
+/// Written with as many digits as are the same on every processor.
 fn line(said: &mut String, what: &str, figure: &impl Debug) {
     let _ = writeln!(said, "  {what}: {figure:.7?}");
 }

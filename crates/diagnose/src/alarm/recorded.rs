@@ -48,7 +48,7 @@ impl Found {
         }
     }
 
-    /// The mean time of operations, of which there were so many per second.
+    /// The mean time of operations, with their rate.
     fn mean_time(&mut self, quantity: &str, instance: &str, ms: Option<f64>, per_second: f64) {
         let Some(ms) = ms.filter(|_| per_second > 0.0) else {
             return;

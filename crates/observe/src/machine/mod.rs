@@ -153,7 +153,7 @@ impl Readings {
         });
     }
 
-    /// The mean time of so many operations.
+    /// The mean time of this many operations.
     fn mean_time(&mut self, quantity: &str, instance: &str, spent_ns: u64, operations: u64) {
         if operations > 0 {
             let mean_s = spent_ns as f64 / 1e9 / operations as f64;

@@ -80,7 +80,7 @@ pub(super) fn lines<'a>(
     out
 }
 
-/// What was done at all: a flush that never came due is no result.
+/// Operations that took place: a flush that never came due has no result.
 fn done(ops: &[OpSummary]) -> impl Iterator<Item = &OpSummary> {
     ops.iter().filter(|op| op.ops > 0)
 }

@@ -40,7 +40,7 @@ pub struct QuickOptions {
 pub enum ReadExtent {
     /// The part that rows that write use.
     Part,
-    /// The same, and what was never written there is written before.
+    /// The same part; what was never written of it is written first.
     Prepared,
     /// All of a target that has so many bytes: a cache that holds a part would answer for it.
     All(u64),
