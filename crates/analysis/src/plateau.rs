@@ -16,7 +16,7 @@
 //!   every deficit back. The test is the lower tail of the Cramér-von Mises
 //!   statistic of the bridge of the seconds' deviations (Kwiatkowski and others
 //!   1992 use its upper tail for the opposite question); 0.0173 is its 0.1 %
-//!   quantile for independent seconds;
+//!   quantile for independent seconds. After faster writes this is no sign either;
 //! - random reads that were faster until then: a device has no credit of reads to spend.
 //!   Some seconds are enough there, if they scatter less than those of devices do.
 //!
