@@ -40,9 +40,9 @@ pub struct QuickOptions {
 pub enum ReadExtent {
     /// The part that rows that write use.
     Part,
-    /// The same part; what was never written of it is written first.
+    /// The same part, after writing what was never written there.
     Prepared,
-    /// All of a target that has so many bytes: a cache that holds a part would answer for it.
+    /// The whole target, of this many bytes, because a cache may hold a smaller part.
     All(u64),
 }
 
